@@ -1,0 +1,48 @@
+# Each target does its own set-up: a virtual environment in .venv, filled from the pins in
+# constraints.txt, and filled again only when pyproject.toml or the pins change.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PINS   := pyproject.toml constraints.txt
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint docs bench clean
+
+demo: $(VENV)/.installed            ## the whole story on scanned digits, in about a minute
+	$(BIN)/tawt demo
+
+test: $(VENV)/.installed-dev        ## tests, doctests and examples
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+lint: $(VENV)/.installed-dev        ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.installed-docs       ## the documentation site, in site/
+	$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.installed-dev       ## every benchmark; writes dated reports in benchmarks/reports/
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("tawt needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(PINS) | $(BIN)/python
+	@echo "Installing tawt into $(VENV) (once)…"
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	@echo "Installing the development tools into $(VENV) (once)…"
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP) -e '.[docs]'
+	@touch $@

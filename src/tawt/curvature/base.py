@@ -1,0 +1,89 @@
+"""What a curvature is, and the matrix-free Hessian it may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from tawt.gradients import Gradient, gradient_of
+
+Vector = list[Tensor]
+"""One dense tensor per parameter."""
+
+
+class Curvature(Protocol):
+    """Turns the target's gradient into the direction along which sources are measured."""
+
+    needs_hessian: bool
+    """Whether `solve` asks for Hessian products, so that their graph must be kept."""
+
+    def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
+        """H⁻¹ · gradient; the memory of `gradient` may be used for the answer."""
+        ...
+
+
+class WeightedHessian:
+    """H = Σ ω_t ∇²L_t at one draw of batches, known only through its products.
+
+    The losses are evaluated once, when the first product is asked for, and their graph is kept
+    until the object is dropped, so that every product sees the same batches. That graph holds the
+    activations of one batch per source with weight.
+
+    Args:
+        parameters: What H is the second derivative by.
+        weights: ω_t by name.
+        loss_of: A task's scalar loss on a fresh batch, graph attached.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> hessian = WeightedHessian([x], {"a": 0.5}, lambda task: (x**2).sum())
+        >>> hessian.product([torch.tensor([1.0, 3.0])])
+        [tensor([1., 3.])]
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[Tensor],
+        weights: Mapping[str, float],
+        loss_of: Callable[[str], Tensor],
+    ) -> None:
+        self._parameters = list(parameters)
+        self._weights = {name: weight for name, weight in weights.items() if weight > 0}
+        self._loss_of = loss_of
+        self._gradient: Gradient | None = None
+
+    def filled(self, gradient: Gradient) -> Vector:
+        """The gradient with zeros where its loss does not reach a parameter."""
+        return [
+            torch.zeros_like(parameter) if entry is None else entry
+            for entry, parameter in zip(gradient, self._parameters, strict=True)
+        ]
+
+    def product(self, vector: Vector) -> Vector:
+        """H · vector, as one backward pass through the kept gradient."""
+        if self._gradient is None:
+            losses = [weight * self._loss_of(name) for name, weight in self._weights.items()]
+            self._gradient = gradient_of(
+                torch.stack(losses).sum(), self._parameters, create_graph=True
+            )
+        # Entries that do not depend on any parameter (a linear loss) have no second derivative.
+        pairs = [
+            (entry, direction)
+            for entry, direction in zip(self._gradient, vector, strict=True)
+            if entry is not None and entry.requires_grad
+        ]
+        if not pairs:
+            return [torch.zeros_like(parameter) for parameter in self._parameters]
+        return list(
+            torch.autograd.grad(
+                [entry for entry, _ in pairs],
+                self._parameters,
+                grad_outputs=[direction.to(entry.dtype) for entry, direction in pairs],
+                retain_graph=True,
+                allow_unused=True,
+                materialize_grads=True,
+            )
+        )

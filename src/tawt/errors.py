@@ -1,0 +1,33 @@
+"""What can go wrong, by whose hands it can be put right.
+
+Every error a user can cause is a `TawtError`; its message says what is wrong, what was expected,
+what was found and what to do. The command line prints that one line and exits with status 2.
+"""
+
+
+class TawtError(Exception):
+    """Base of every error that tawt raises on purpose."""
+
+
+class ConfigError(TawtError):
+    """A configuration that cannot be run: an unknown field, a value out of range."""
+
+
+class DataError(TawtError):
+    """Data that cannot be trained on: an empty task, labels out of range, mismatched shapes."""
+
+
+class WeightsError(TawtError):
+    """Weights that are not weights: negative, NaN, not summing to one, naming unknown tasks."""
+
+
+class TrainingError(TawtError):
+    """A training run that cannot go on, for example because its losses are not finite."""
+
+
+class RunError(TawtError):
+    """A run folder that cannot be used: finished, half-written, unreadable, or of another config."""
+
+
+class Interrupted(TawtError):  # noqa: N818 - a request that was honoured, not an error
+    """Training stopped because it was asked to; a checkpoint was written."""

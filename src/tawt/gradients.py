@@ -1,0 +1,178 @@
+"""Gradients as lists of tensors, and a guarantee: measuring leaves no trace.
+
+A gradient is one tensor per parameter, `None` where a loss does not reach that parameter. Sums
+over entries accumulate in float32 or better and over parameters in float64, whatever the
+parameters' own precision.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from tawt.errors import TrainingError
+
+Gradient = list[Tensor | None]
+"""One entry per parameter; `None` where the loss does not reach it."""
+
+
+def trainable(representation: nn.Module | Iterable[Tensor]) -> list[Tensor]:
+    """The distinct parameters that are trained: tied ones once, frozen ones not at all.
+
+    Example:
+        >>> layer = nn.Linear(2, 2)
+        >>> layer.bias.requires_grad_(False).shape, len(trainable(layer))
+        (torch.Size([2]), 1)
+    """
+    given = (
+        representation.parameters() if isinstance(representation, nn.Module) else representation
+    )
+    distinct = {id(parameter): parameter for parameter in given if parameter.requires_grad}
+    if not distinct:
+        raise TrainingError(
+            "The representation has no trainable parameter, so no gradient can be compared; "
+            "pass the module (or the parameters) that the tasks share and that is being trained."
+        )
+    return list(distinct.values())
+
+
+def gradient_of(
+    loss: Tensor, parameters: Sequence[Tensor], *, create_graph: bool = False
+) -> Gradient:
+    """∇ loss, without touching any `.grad`.
+
+    Args:
+        loss: A scalar with its graph attached.
+        parameters: What to differentiate by.
+        create_graph: Keep the graph, so that the result can be differentiated again.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> gradient_of((x * x).sum(), [x])
+        [tensor([2., 4.])]
+    """
+    if loss.dim() != 0:
+        raise TrainingError(
+            f"A task's loss must be a scalar (the mean over its examples); got shape "
+            f"{tuple(loss.shape)}. Return `losses.mean()`."
+        )
+    if not loss.requires_grad:
+        return [None] * len(parameters)
+    return list(
+        torch.autograd.grad(loss, parameters, allow_unused=True, create_graph=create_graph)
+    )
+
+
+def dot(left: Gradient, right: Gradient) -> Tensor:
+    """⟨left, right⟩ as a float64 scalar on the gradients' device (no synchronisation).
+
+    Example:
+        >>> dot([torch.ones(2), None], [torch.tensor([3.0, 4.0]), torch.ones(1)])
+        tensor(7., dtype=torch.float64)
+    """
+    terms = [
+        torch.dot(_wide(a), _wide(b))
+        for a, b in zip(left, right, strict=True)
+        if a is not None and b is not None
+    ]
+    return _total(terms)
+
+
+def squared_norm(gradient: Gradient) -> Tensor:
+    """‖gradient‖² as a float64 scalar on the gradient's device (no synchronisation).
+
+    Example:
+        >>> squared_norm([torch.tensor([3.0, 4.0])])
+        tensor(25., dtype=torch.float64)
+    """
+    terms = [
+        torch.linalg.vector_norm(entry, dtype=_width(entry)).double().square()
+        for entry in gradient
+        if entry is not None
+    ]
+    return _total(terms)
+
+
+def add_scaled(total: Gradient | None, gradient: Gradient, scale: float) -> Gradient:
+    """`total + scale · gradient`, in place in `total` where it can be.
+
+    Example:
+        >>> add_scaled([torch.ones(1), None], [torch.ones(1), torch.ones(1)], 2.0)
+        [tensor([3.]), tensor([2.])]
+    """
+    if total is None:
+        return [None if entry is None else entry * scale for entry in gradient]
+    for index, entry in enumerate(gradient):
+        if entry is None:
+            continue
+        kept = total[index]
+        total[index] = entry * scale if kept is None else kept.add_(entry, alpha=scale)
+    return total
+
+
+def _wide(entry: Tensor) -> Tensor:
+    return entry.detach().flatten().to(_width(entry))
+
+
+def _width(entry: Tensor) -> torch.dtype:
+    return torch.float64 if entry.dtype == torch.float64 else torch.float32
+
+
+def _total(terms: list[Tensor]) -> Tensor:
+    if not terms:
+        return torch.zeros((), dtype=torch.float64)
+    device = terms[0].device
+    return torch.stack([term.to(device, torch.float64) for term in terms]).sum()
+
+
+@contextmanager
+def untouched(
+    modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
+) -> Iterator[None]:
+    """Leave buffers, train/eval modes and every random stream as they were found.
+
+    Parameters and `.grad` need no care: nothing inside tawt writes them while measuring.
+
+    Args:
+        modules: Whose buffers (batch-norm statistics, say) and modes are restored.
+        parameters: Where the measuring happens, if not on the modules' own devices.
+
+    Example:
+        >>> norm = nn.BatchNorm1d(2)
+        >>> with untouched([norm]):
+        ...     _ = norm(torch.randn(4, 2))
+        >>> norm.running_mean
+        tensor([0., 0.])
+    """
+    inner = {id(module): module for outer in modules for module in outer.modules()}
+    modes = [(module, module.training) for module in inner.values()]
+    kept = [
+        (module, name, buffer, None if buffer is None else buffer.detach().clone())
+        for module in inner.values()
+        for name, buffer in module._buffers.items()
+    ]
+    python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        with torch.random.fork_rng(devices=_cuda_devices(modules, parameters)):
+            yield
+    finally:
+        random.setstate(python_state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
+        for module, training in modes:
+            module.training = training
+        for module, name, buffer, value in kept:
+            if buffer is not None and value is not None:
+                with torch.no_grad():
+                    buffer.copy_(value)
+            module._buffers[name] = buffer
+
+
+def _cuda_devices(modules: Iterable[nn.Module], parameters: Iterable[Tensor]) -> list[int]:
+    tensors = [*parameters, *(p for module in modules for p in module.parameters())]
+    found = {tensor.device.index for tensor in tensors if tensor.device.type == "cuda"}
+    return sorted(index for index in found if index is not None)

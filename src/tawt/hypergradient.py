@@ -1,0 +1,203 @@
+"""g_u, the derivative of the target's loss along each unit's weight (eq. task_gradient).
+
+    v   = H⁻¹ ∇φ L_0(φ, f_0)               one solve, whatever the number of sources
+    g_u = −⟨v, ∇φ L_u(φ, f_u)⟩              curvature-weighted
+    g_u = −c · cos(∇φ L_0, ∇φ L_u)          the paper's scalable form
+
+The target's direction is held; every unit's gradient is made, measured along it and dropped, so
+two copies of the representation are the most that is ever held, for two units as for forty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+
+from tawt.curvature import Curvature, Identity, WeightedHessian
+from tawt.errors import ConfigError
+from tawt.gradients import Gradient, add_scaled, dot, gradient_of, squared_norm
+
+LossOf = Callable[[str], Tensor]
+"""A task's scalar loss on a fresh batch of its examples, graph attached."""
+
+OwnAlignment = Literal["itself", "held-out"]
+"""How the target is compared with itself: by one gradient, or by two from disjoint examples."""
+
+
+class Alignment(Protocol):
+    """How well a unit's gradient agrees with the target's, as one number."""
+
+    scale: float
+    """c: what the agreement is multiplied by to give −g."""
+
+    @property
+    def curvature(self) -> Curvature:
+        """What turns the target's gradient into the direction."""
+        ...
+
+    def measure(self, inner: Tensor, direction_squared: Tensor, unit_squared: Tensor) -> Tensor:
+        """The agreement, from ⟨v, ∇L_u⟩, ‖v‖² and ‖∇L_u‖²."""
+        ...
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """cos(∇L_0, ∇L_u), as in all the paper's experiments on tasks.
+
+    Args:
+        scale: c of the paper: 1 for joint training; for pre-training the paper chooses among
+            0.3, 1, 10, 30 and 100, since cosines between tasks are small.
+
+    Example:
+        >>> Cosine().measure(torch.tensor(3.0), torch.tensor(4.0), torch.tensor(9.0))
+        tensor(0.5000)
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_scale(self.scale)
+
+    @property
+    def curvature(self) -> Curvature:
+        """The gradient itself is the direction."""
+        return Identity()
+
+    def measure(self, inner: Tensor, direction_squared: Tensor, unit_squared: Tensor) -> Tensor:
+        """The cosine; zero where a task does not reach the representation at all."""
+        lengths = direction_squared.sqrt() * unit_squared.sqrt()
+        return torch.where(lengths == 0, torch.zeros_like(inner), inner / lengths)
+
+
+@dataclass(frozen=True)
+class CurvatureWeighted:
+    """⟨H⁻¹∇L_0, ∇L_u⟩, the derivative itself.
+
+    Args:
+        curvature: How H⁻¹ is applied.
+        scale: A factor on the result; 1 is the derivative.
+
+    Example:
+        >>> CurvatureWeighted(Identity(scale=5.0)).measure(torch.tensor(3.0), *torch.ones(2))
+        tensor(3.)
+    """
+
+    curvature: Curvature
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_scale(self.scale)
+
+    def measure(self, inner: Tensor, direction_squared: Tensor, unit_squared: Tensor) -> Tensor:  # noqa: ARG002
+        """The inner product as it is."""
+        return inner
+
+
+@dataclass(frozen=True)
+class Hypergradient:
+    """g for every unit and what it was made from; float64 on the CPU."""
+
+    units: tuple[str, ...]
+    alignments: Tensor
+    """Agreement of each unit with the target, shape `(units,)`."""
+    norms: Tensor
+    """Gradient norm of each unit, shape `(units,)`."""
+    target_norm: float
+    """Norm of the targets' combined gradient."""
+    scale: float
+
+    @property
+    def values(self) -> Tensor:
+        """g_u = −c · alignment, shape `(units,)`."""
+        return -self.scale * self.alignments
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether every number in it is."""
+        return bool(torch.isfinite(self.alignments).all() and torch.isfinite(self.norms).all())
+
+
+def hypergradient(
+    parameters: Sequence[Tensor],
+    *,
+    units: Sequence[str],
+    targets: Mapping[str, float],
+    weights: Mapping[str, float],
+    loss_of: LossOf,
+    alignment: Alignment,
+    own_alignment: OwnAlignment = "itself",
+) -> Hypergradient:
+    """Measure every unit against the targets.
+
+    Args:
+        parameters: Of the representation φ.
+        units: What is weighed, in order; targets among them in joint training.
+        targets: The convex combination of targets whose loss is to fall.
+        weights: ω_u of the objective, for H = Σ ω_u ∇²L_u.
+        loss_of: A task's loss on a fresh batch; called once per unit and target, for a target
+            among the units a second time if `own_alignment` is "held-out", and once more per unit
+            by curvatures that need the Hessian.
+        alignment: `Cosine` or `CurvatureWeighted`.
+        own_alignment: "itself" compares a target's gradient with itself, as the authors do: a
+            cosine of one always. "held-out" draws other examples for its side of the comparison.
+
+    Example:
+        >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
+        >>> losses = {"near": lambda: x.sum(), "far": lambda: x[0] - x[1], "goal": lambda: 2 * x.sum()}
+        >>> found = hypergradient(
+        ...     [x], units=["near", "far"], targets={"goal": 1.0}, weights={"near": 0.5, "far": 0.5},
+        ...     loss_of=lambda task: losses[task](), alignment=Cosine(),
+        ... )
+        >>> found.values.round(decimals=4)
+        tensor([-1., -0.], dtype=torch.float64)
+    """
+    kept = [name for name in targets if name in units and own_alignment == "itself"]
+    combined, own = _target_gradients(parameters, targets, loss_of, kept=kept)
+    target_squared = squared_norm(combined)
+    curvature = alignment.curvature
+    hessian = WeightedHessian(parameters, weights, loss_of) if curvature.needs_hessian else None
+    direction = curvature.solve(combined, hessian)
+    del combined, hessian  # neither gradient nor graph is needed while units are streamed
+    direction_squared = squared_norm(direction)
+
+    measured: dict[str, tuple[Tensor, Tensor]] = {}
+    for unit in [*kept, *(unit for unit in units if unit not in own)]:
+        gradient = own.pop(unit) if unit in own else gradient_of(loss_of(unit), parameters)
+        measured[unit] = dot(direction, gradient), squared_norm(gradient)
+        del gradient
+    inner = torch.stack([measured[unit][0] for unit in units])
+    squared = torch.stack([measured[unit][1] for unit in units])
+    agreement = alignment.measure(inner, direction_squared, squared)
+    # One transfer, and so one synchronisation with the device, for the whole update.
+    numbers = torch.cat([agreement, squared.sqrt(), target_squared.sqrt()[None]]).cpu()
+    agreement, norms, target_norm = numbers.split([len(units), len(units), 1])
+    return Hypergradient(tuple(units), agreement, norms, float(target_norm), alignment.scale)
+
+
+def _target_gradients(
+    parameters: Sequence[Tensor],
+    targets: Mapping[str, float],
+    loss_of: LossOf,
+    *,
+    kept: Sequence[str],
+) -> tuple[Gradient, dict[str, Gradient]]:
+    """The targets' combined gradient, and copies of those that are units themselves."""
+    combined: Gradient | None = None
+    own: dict[str, Gradient] = {}
+    for name, share in targets.items():
+        gradient = gradient_of(loss_of(name), parameters)
+        if name in kept:
+            own[name] = [None if entry is None else entry.clone() for entry in gradient]
+        combined = gradient if len(targets) == 1 else add_scaled(combined, gradient, share)
+        del gradient
+    assert combined is not None
+    return combined, own
+
+
+def _check_scale(scale: float) -> None:
+    if not scale > 0:
+        raise ConfigError(f"The alignment's `scale` (c of the paper) must be positive; got {scale}.")

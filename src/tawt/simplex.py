@@ -1,0 +1,160 @@
+"""Steps and bounds on the probability simplex; pure tensor maths.
+
+Weights are handled as their logarithms, in float64: a weight of e^-10000 is as good as any other
+and can grow back, where the weight itself would have been rounded to zero and lost. Only an exact
+zero (logarithm minus infinity), which nothing here produces but `projected_step`, stays zero.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+_BISECTIONS = 200  # more than float64 can tell apart, whatever the bracket
+
+
+def mirror_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> Tensor:
+    """Entropic mirror descent on the simplex (eq. mirror_descent), in log space.
+
+    Args:
+        log_weights: Logarithms of the current weights, shape `(units,)`.
+        gradient: Derivative of the target's loss along each weight, shape `(units,)`.
+        step_size: η of the paper.
+
+    Returns:
+        Logarithms of the new weights, which sum to one.
+
+    Example:
+        >>> step = mirror_step(torch.tensor([0.5, 0.5]).log(), torch.tensor([-1.0, 1.0]), step_size=1)
+        >>> step.exp()
+        tensor([0.8808, 0.1192])
+    """
+    return torch.log_softmax(log_weights - step_size * gradient, dim=0)
+
+
+def projected_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> Tensor:
+    """Euclidean projected gradient descent, the alternative the paper names.
+
+    Unlike `mirror_step` it can set a weight to exactly zero, and move it away again.
+
+    Example:
+        >>> step = projected_step(torch.tensor([0.5, 0.5]).log(), torch.tensor([-1., 1.]), step_size=1)
+        >>> step.exp()
+        tensor([1., 0.])
+    """
+    return project_to_simplex(log_weights.exp() - step_size * gradient).log()
+
+
+def project_to_simplex(point: Tensor) -> Tensor:
+    """The nearest point of the simplex in Euclidean distance, by sorting.
+
+    Example:
+        >>> project_to_simplex(torch.tensor([0.9, 0.6, -1.0]))
+        tensor([0.6500, 0.3500, 0.0000])
+    """
+    descending = point.sort(descending=True).values
+    counts = torch.arange(1, len(point) + 1, dtype=point.dtype, device=point.device)
+    thresholds = (descending.cumsum(0) - 1) / counts
+    # The largest entry always exceeds its own threshold, so at least one is kept.
+    kept = int((descending > thresholds).sum())
+    projected = (point - thresholds[kept - 1]).clamp(min=0)
+    return projected / projected.sum()
+
+
+def bounded(log_weights: Tensor, *, beta: float) -> Tensor:
+    """The weights of W_β = {ω : ω_t ≤ β ω_u for all t, u} nearest in relative entropy.
+
+    That projection clips the weights to an interval [a, βa] and normalises. Its optimality
+    condition, with l the log weights and x = log a, is
+
+        Σ (x − l_t)₊  =  β Σ (l_t − log β − x)₊
+
+    whose two sides move in opposite directions with x, so bisection finds it. A weight of exactly
+    zero means that its unit was left out on purpose: it stays zero and does not count.
+
+    Example:
+        >>> bounded(torch.tensor([0.98, 0.01, 0.01]).log(), beta=4.0).exp()
+        tensor([0.6667, 0.1667, 0.1667])
+    """
+    present = log_weights > -math.inf
+    logs = log_weights[present]
+    width = math.log(beta)
+    if logs.numel() == 0 or float(logs.max() - logs.min()) <= width:
+        return log_weights
+    low, high = float(logs.min()) - width, float(logs.max())
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        raised = float((middle - logs).clamp(min=0).sum())
+        lowered = beta * float((logs - width - middle).clamp(min=0).sum())
+        low, high = (middle, high) if raised < lowered else (low, middle)
+    clipped = log_weights.clone()
+    clipped[present] = logs.clamp(min=low, max=low + width)
+    return torch.log_softmax(clipped, dim=0)
+
+
+def with_share(log_weights: Tensor, members: Tensor, *, low: float, high: float) -> Tensor:
+    """Bring the total weight of some units into [low, high], the others sharing what is left.
+
+    Ratios inside both groups are kept, which is the projection in relative entropy.
+
+    Args:
+        log_weights: Logarithms of the weights, shape `(units,)`.
+        members: Which units' total is bounded; boolean, shape `(units,)`.
+        low: Smallest total allowed.
+        high: Largest total allowed.
+
+    Example:
+        >>> logs = torch.tensor([0.9, 0.06, 0.04]).log()
+        >>> with_share(logs, torch.tensor([True, False, False]), low=0.0, high=0.5).exp()
+        tensor([0.5000, 0.3000, 0.2000])
+    """
+    if not bool(members.any()) or bool(members.all()):
+        return log_weights
+    inside = torch.logsumexp(log_weights[members], dim=0)
+    outside = torch.logsumexp(log_weights[~members], dim=0)
+    share = float(inside.exp())
+    wanted = min(max(share, low), high)
+    if wanted == share:
+        return log_weights
+    # log1p keeps 1 - wanted exact where the share is tiny; log(0) is -inf, a unit left out.
+    shift_in = (math.log(wanted) if wanted > 0 else -math.inf) - inside
+    shift_out = (math.log1p(-wanted) if wanted < 1 else -math.inf) - outside
+    return log_weights + torch.where(members, shift_in, shift_out)
+
+
+def entropy(log_weights: Tensor) -> float:
+    """Entropy of the weights in nats: 0 when one unit has everything, log n when all are equal.
+
+    Example:
+        >>> round(entropy(torch.tensor([0.5, 0.5]).log()), 4)
+        0.6931
+    """
+    terms = log_weights.exp() * log_weights
+    return -float(torch.where(log_weights == -math.inf, 0.0, terms).sum())
+
+
+def effective_sample_size(log_weights: Tensor, sizes: Tensor) -> float:
+    """N_ω = (Σ ω_t² / n_t)⁻¹: how many examples the weighted sources are worth.
+
+    It is Σ n_t when the weights are proportional to the sizes, and n_t when task t has all weight.
+
+    Example:
+        >>> logs = torch.tensor([0.25, 0.75], dtype=torch.float64).log()
+        >>> round(effective_sample_size(logs, torch.tensor([100.0, 300.0])))
+        400
+    """
+    return 1.0 / float(((2 * log_weights).exp() / sizes).sum())
+
+
+def ratio(log_weights: Tensor) -> float:
+    """The smallest β for which the weights lie in W_β, leaving out weights of exactly zero.
+
+    Example:
+        >>> round(ratio(torch.tensor([0.2, 0.8]).log()), 4)
+        4.0
+    """
+    present = log_weights[log_weights > -math.inf]
+    spread = float(present.max() - present.min())
+    return math.exp(spread) if spread < 700 else math.inf

@@ -1,0 +1,8 @@
+"""When and how the weights move: the object to add to any training loop."""
+
+from tawt.weighting.base import Weighting
+from tawt.weighting.fixed import Fixed
+from tawt.weighting.rule import TargetShare, UpdateRule
+from tawt.weighting.target_aware import TargetAware
+
+__all__ = ["Fixed", "TargetAware", "TargetShare", "UpdateRule", "Weighting"]

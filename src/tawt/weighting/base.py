@@ -1,0 +1,76 @@
+"""What a training loop may ask of a weighting, whichever it is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tawt.errors import WeightsError
+from tawt.hypergradient import LossOf
+from tawt.weights import SourceWeights, WeightUpdate, suggestion
+
+
+class Weighting(ABC):
+    """Weights on the sources, and the rule by which they move.
+
+    Attributes:
+        weights: The current weights.
+        history: Every update so far, in order.
+        target: The convex combination of targets, or none where nothing is learned.
+    """
+
+    weights: SourceWeights
+    history: list[WeightUpdate]
+    target: dict[str, float]
+
+    def combine(self, losses: Mapping[str, Tensor]) -> Tensor:
+        """Σ ω_t L_t over the losses given, graph attached.
+
+        Args:
+            losses: Mean loss of each task on its batch. Tasks may be left out, as when a step
+                trains on some of them only; a name without a weight is refused.
+        """
+        if not losses:
+            raise WeightsError("`combine` needs at least one task's loss; got none.")
+        shares = self.weights.shares()
+        for name in losses:
+            if name not in shares:
+                raise WeightsError(f"{name!r} has a loss but no weight; {suggestion(name, shares)}")
+        return torch.stack([shares[name] * loss for name, loss in losses.items()]).sum()
+
+    @property
+    def skipped(self) -> int:
+        """How many updates were skipped because a number in them was not finite."""
+        return sum(update.skipped is not None for update in self.history)
+
+    @abstractmethod
+    def update(
+        self,
+        representation: nn.Module | Iterable[Tensor],
+        *,
+        loss_of: LossOf,
+        step: int | None = None,
+        touching: Iterable[nn.Module] = (),
+    ) -> WeightUpdate | None:
+        """Move the weights, if they move at all, and say what happened."""
+
+    @abstractmethod
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that is needed to go on exactly from here: tensors and plain values."""
+
+    @abstractmethod
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Inverse of `state_dict`."""
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        if tuple(state["names"]) != self.weights.names:
+            raise WeightsError(
+                f"The saved weights are for {', '.join(state['names'])}; these are for "
+                f"{', '.join(self.weights.names)}. Build the weighting with the same tasks."
+            )
+        self.weights = self.weights.moved(torch.as_tensor(state["logs"], dtype=torch.float64))
+        self.history = [WeightUpdate.from_json(update) for update in state["history"]]

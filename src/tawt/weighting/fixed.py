@@ -1,0 +1,59 @@
+"""Weights that do not move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from torch import Tensor, nn
+
+from tawt.hypergradient import LossOf
+from tawt.weighting.base import Weighting
+from tawt.weights import Initial, SourceWeights, WeightUpdate
+
+
+class Fixed(Weighting):
+    """Plain multi-task training: weights given at the start and held.
+
+    Args:
+        units: The tasks that are trained on; in joint training the target is one of them.
+        initial: "uniform", "proportional" (needs `sizes`), or a mapping, such as the final
+            weights of a target-aware run.
+        sizes: Number of training examples of each task.
+
+    Example:
+        >>> import torch
+        >>> weights = Fixed(["pos", "chunk"], initial={"pos": 0.75, "chunk": 0.25})
+        >>> weights.combine({"pos": torch.tensor(2.0), "chunk": torch.tensor(4.0)})
+        tensor(2.5000)
+    """
+
+    def __init__(
+        self,
+        units: Sequence[str],
+        *,
+        initial: Initial = "uniform",
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
+        self.weights = SourceWeights.initial(initial, units, sizes=sizes)
+        self.history = []
+        self.target = {}
+
+    def update(
+        self,
+        representation: nn.Module | Iterable[Tensor],  # noqa: ARG002
+        *,
+        loss_of: LossOf,  # noqa: ARG002
+        step: int | None = None,  # noqa: ARG002
+        touching: Iterable[nn.Module] = (),  # noqa: ARG002
+    ) -> WeightUpdate | None:
+        """Do nothing: no batch is drawn and no gradient is taken."""
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The weights."""
+        return {"names": list(self.weights.names), "logs": self.weights.logs, "history": []}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Inverse of `state_dict`."""
+        self._load(state)

@@ -1,0 +1,92 @@
+"""How an update is made: the settings of TAWT, each with its reason, and two presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Self
+
+from tawt.errors import ConfigError
+from tawt.hypergradient import Alignment, Cosine, OwnAlignment
+
+TargetShare = Literal["learned"] | float | tuple[float, float]
+"""The target's own share of the objective in joint training: learned, held, or kept in a range."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateRule:
+    """How weights move at an update.
+
+    Start from a preset: `UpdateRule.paper()` or `UpdateRule.robust()`.
+
+    Example:
+        >>> UpdateRule.paper().own_alignment, UpdateRule.robust().own_alignment
+        ('itself', 'held-out')
+    """
+
+    alignment: Alignment = field(default_factory=Cosine)
+    """What is measured: `Cosine(scale=c)` or `CurvatureWeighted(curvature)`."""
+
+    step: Literal["mirror", "projected"] = "mirror"
+    """Mirror descent (eq. mirror_descent), or projected gradient, which can reach zero."""
+
+    step_size: float = 1.0
+    """η."""
+
+    own_alignment: OwnAlignment = "itself"
+    """In joint training the target competes too. "itself" compares its gradient with itself, so
+    that it always wins; "held-out" takes the target's side from examples that the direction
+    did not see, so that it competes by what generalises."""
+
+    smoothing: float = 0.0
+    """Share of the past in a running average of alignments (bias-corrected); 0 uses each update's
+    alone. Alignments from a few examples are noisy, and mirror descent adds the noise up."""
+
+    ratio_bound: float | None = None
+    """β of W_β: no weight may exceed β times another. The theorem assumes it, and it keeps a
+    source that was unlucky early from being lost."""
+
+    def __post_init__(self) -> None:
+        if not self.step_size > 0:
+            raise ConfigError(f"`step_size` (η) must be positive; got {self.step_size}.")
+        if self.step not in ("mirror", "projected"):
+            raise ConfigError(f'`step` must be "mirror" or "projected"; got {self.step!r}.')
+        if self.own_alignment not in ("itself", "held-out"):
+            raise ConfigError(
+                f'`own_alignment` must be "itself" or "held-out"; got {self.own_alignment!r}.'
+            )
+        if not 0 <= self.smoothing < 1:
+            raise ConfigError(f"`smoothing` must be at least 0 and below 1; got {self.smoothing}.")
+        if self.ratio_bound is not None and not self.ratio_bound >= 1:
+            raise ConfigError(f"`ratio_bound` (β) must be at least 1; got {self.ratio_bound}.")
+
+    @classmethod
+    def paper(cls, *, scale: float = 1.0) -> Self:
+        """The authors' rule: cosine times c, η = 1, the target compared with itself."""
+        return cls(alignment=Cosine(scale=scale))
+
+    @classmethod
+    def robust(cls) -> Self:
+        """Our defaults; `docs/decisions/003-robust-preset.md` argues each."""
+        return cls(own_alignment="held-out", smoothing=0.9, ratio_bound=100.0)
+
+
+def share_range(target_share: TargetShare) -> tuple[float, float]:
+    """The range the target's share is kept in.
+
+    Example:
+        >>> share_range("learned"), share_range(0.5), share_range((0.0, 0.5))
+        ((0.0, 1.0), (0.5, 0.5), (0.0, 0.5))
+    """
+    if target_share == "learned":
+        return 0.0, 1.0
+    if isinstance(target_share, str):
+        raise ConfigError(
+            f'`target_share` must be "learned", a number, or a range (low, high); '
+            f"got {target_share!r}."
+        )
+    low, high = target_share if isinstance(target_share, tuple | list) else [target_share] * 2
+    if not 0 <= low <= high <= 1 or high == 0:
+        raise ConfigError(
+            f"`target_share` must lie between 0 and 1, low end first; got {target_share}."
+        )
+    return float(low), float(high)

@@ -1,0 +1,189 @@
+"""Weights that follow the target: the method of the paper."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tawt import simplex
+from tawt.errors import WeightsError
+from tawt.gradients import trainable, untouched
+from tawt.hypergradient import Hypergradient, LossOf, hypergradient
+from tawt.weighting.base import Weighting
+from tawt.weighting.rule import TargetShare, UpdateRule, share_range
+from tawt.weights import Initial, SourceWeights, WeightUpdate
+
+_log = logging.getLogger(__name__)
+_STEPS = {"mirror": simplex.mirror_step, "projected": simplex.projected_step}
+
+
+class TargetAware(Weighting):
+    """Learn the weights, by how well each source's gradient agrees with the target's.
+
+    Args:
+        sources: Names of the source tasks.
+        target: Name of the target, or several targets with the share each has of what is wanted.
+        initial: "uniform", "proportional" (needs `sizes`), or a mapping from task to weight.
+        sizes: Number of training examples of each task that is weighed.
+        target_share: `None` when the target is not trained on beside the sources (pre-training).
+            In joint training the target is one of the tasks weighed: "learned" lets it compete
+            with the sources as in the paper, a number holds its share, a range keeps it inside.
+        rule: How the weights move.
+
+    Example:
+        >>> encoder = nn.Linear(3, 2)
+        >>> heads = {name: nn.Linear(2, 1) for name in ("near", "far", "goal")}
+        >>> weights = TargetAware(sources=["near", "far"], target="goal")
+        >>> def loss_of(task):
+        ...     return heads[task](encoder(torch.randn(16, 3))).square().mean()
+        >>> loss = weights.combine({name: loss_of(name) for name in ("near", "far")})
+        >>> update = weights.update(encoder, loss_of=loss_of)
+        >>> update.step, round(sum(update.weights.values()), 6)
+        (1, 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        sources: Sequence[str],
+        target: str | Mapping[str, float],
+        initial: Initial = "uniform",
+        sizes: Mapping[str, int] | None = None,
+        target_share: TargetShare | None = None,
+        rule: UpdateRule | None = None,
+    ) -> None:
+        self.target = {target: 1.0} if isinstance(target, str) else _convex(target)
+        for name in sources:
+            if name in self.target:
+                raise WeightsError(
+                    f"{name!r} is the target and also a source; a task has one role. To train on "
+                    "the target beside the sources, leave it out of `sources` and set "
+                    "`target_share`."
+                )
+        units = [*sources] if target_share is None else [*sources, *self.target]
+        weights = SourceWeights.initial(initial, units, sizes=sizes)
+        self.rule = rule or UpdateRule.robust()
+        self.target_share = target_share
+        self.history = []
+        self._average = torch.zeros(len(units), dtype=torch.float64)
+        self._updates = 0
+        self.weights = weights.moved(self._allowed(weights, weights.logs))
+
+    def update(
+        self,
+        representation: nn.Module | Iterable[Tensor],
+        *,
+        loss_of: LossOf,
+        step: int | None = None,
+        touching: Iterable[nn.Module] = (),
+    ) -> WeightUpdate:
+        """Measure every source against the target and move the weights.
+
+        Parameters, `.grad`, buffers, random streams and train/eval modes are left as they were.
+        If any number is not finite, the weights stay, and the update says why it was skipped.
+
+        Args:
+            representation: The module that the tasks share, or its parameters.
+            loss_of: Called with a task's name, returns that task's scalar loss on a fresh batch,
+                graph attached. Within one update, a second call for the same task should return
+                other examples than the first.
+            step: What the history calls this moment; counts updates by default.
+            touching: Other modules that `loss_of` runs and that keep statistics (a head with
+                batch-norm, say), to be restored too.
+        """
+        modules = [*touching]
+        if isinstance(representation, nn.Module):
+            modules.append(representation)
+        parameters = trainable(representation)
+        with untouched(modules, parameters=parameters), torch.enable_grad():
+            measured = hypergradient(
+                parameters,
+                units=self.weights.names,
+                targets=self.target,
+                weights=self.weights.shares(),
+                loss_of=loss_of,
+                alignment=self.rule.alignment,
+                own_alignment=self.rule.own_alignment,
+            )
+        moved = self._moved(measured) if measured.is_finite else None
+        if moved is not None:
+            self.weights = self.weights.moved(moved)
+        number = len(self.history) + 1 if step is None else step
+        self.history.append(self._written(measured, step=number, skipped=moved is None))
+        return self.history[-1]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Weights, the running average and the history."""
+        return {
+            "names": list(self.weights.names),
+            "logs": self.weights.logs.clone(),
+            "average": self._average.clone(),
+            "updates": self._updates,
+            "history": [update.to_json() for update in self.history],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Inverse of `state_dict`."""
+        self._load(state)
+        self._average = torch.as_tensor(state["average"], dtype=torch.float64)
+        self._updates = int(state["updates"])
+
+    def _moved(self, measured: Hypergradient) -> Tensor:
+        keep = self.rule.smoothing
+        self._average = keep * self._average + (1 - keep) * measured.values
+        self._updates += 1
+        gradient = self._average / (1 - keep**self._updates)
+        step = _STEPS[self.rule.step]
+        logs = step(self.weights.logs, gradient, step_size=self.rule.step_size)
+        return self._allowed(self.weights, logs)
+
+    def _allowed(self, weights: SourceWeights, logs: Tensor) -> Tensor:
+        """The nearest weights that respect the ratio bound and the target's share."""
+        low, high = (0.0, 1.0) if self.target_share is None else share_range(self.target_share)
+        members = torch.tensor([name in self.target for name in weights.names])
+        free = low == 0.0 and high == 1.0
+        if self.rule.ratio_bound is not None:
+            # A share that is held by hand is not a ratio that was learned: bound the rest alone.
+            bounded = torch.ones_like(members) if free else ~members
+            inside = simplex.bounded(logs[bounded], beta=self.rule.ratio_bound)
+            logs = logs.clone()
+            logs[bounded] = inside if free else inside + torch.logsumexp(logs[bounded], dim=0)
+        return logs if free else simplex.with_share(logs, members, low=low, high=high)
+
+    def _written(self, measured: Hypergradient, *, step: int, skipped: bool) -> WeightUpdate:
+        names, reason = self.weights.names, None
+        if skipped:
+            bad = [
+                name
+                for name, *numbers in zip(
+                    names, measured.alignments.tolist(), measured.norms.tolist(), strict=True
+                )
+                if not all(map(math.isfinite, numbers))
+            ]
+            reason = f"the gradient is not finite for {', '.join(bad) or 'the target'}"
+            _log.warning("update %d skipped: %s", step, reason)
+        return WeightUpdate(
+            step=step,
+            weights=self.weights.shares(),
+            log_weights=_plain(names, self.weights.logs),
+            alignments=_plain(names, measured.alignments),
+            norms=_plain(names, measured.norms),
+            target_norm=measured.target_norm if math.isfinite(measured.target_norm) else None,
+            skipped=reason,
+        )
+
+
+def _plain(names: Sequence[str], values: Tensor) -> dict[str, float | None]:
+    """By name, `None` where JSON has no number for it."""
+    pairs = zip(names, values.tolist(), strict=True)
+    return {name: value if math.isfinite(value) else None for name, value in pairs}
+
+
+def _convex(targets: Mapping[str, float]) -> dict[str, float]:
+    SourceWeights.of(targets)  # refuses what is no convex combination
+    return dict(targets)

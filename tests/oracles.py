@@ -1,0 +1,78 @@
+"""Slow, obvious answers in float64 that the fast code is held to."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import scipy.optimize
+import torch
+from torch import Tensor
+
+
+def mirror_step_by_hand(weights: list[float], gradient: list[float], step_size: float) -> list[float]:
+    """Eq. mirror_descent as printed, entry by entry."""
+    grown = [w * np.exp(-step_size * g) for w, g in zip(weights, gradient, strict=True)]
+    return [w / sum(grown) for w in grown]
+
+
+def nearest_on_simplex(point: np.ndarray) -> np.ndarray:
+    """Euclidean projection by trying every support, and keeping the nearest feasible point."""
+    best, best_distance = None, np.inf
+    for size in range(1, len(point) + 1):
+        for support in itertools.combinations(range(len(point)), size):
+            chosen = np.zeros(len(point))
+            index = list(support)
+            chosen[index] = point[index] - (point[index].sum() - 1) / size
+            distance = ((chosen - point) ** 2).sum()
+            if (chosen >= 0).all() and distance < best_distance:
+                best, best_distance = chosen, distance
+    return best
+
+
+def nearest_within_ratio(weights: np.ndarray, beta: float) -> np.ndarray:
+    """The relative-entropy projection onto W_β by a general constrained solver."""
+    size = len(weights)
+    pairs = [(i, j) for i in range(size) for j in range(size) if i != j]
+    solved = scipy.optimize.minimize(
+        lambda w: float((w * np.log(w / weights)).sum()),
+        np.full(size, 1 / size),
+        jac=lambda w: np.log(w / weights) + 1,
+        method="SLSQP",
+        bounds=[(1e-12, 1)] * size,
+        constraints=[
+            {"type": "eq", "fun": lambda w: w.sum() - 1},
+            {"type": "ineq", "fun": lambda w: np.array([beta * w[j] - w[i] for i, j in pairs])},
+        ],
+        options={"ftol": 1e-15, "maxiter": 1000},
+    )
+    return solved.x
+
+
+def flat_gradient(loss: Tensor, parameters: list[Tensor]) -> Tensor:
+    """∇ loss as one float64 vector, zeros where it does not reach."""
+    grads = torch.autograd.grad(loss, parameters, allow_unused=True)
+    return torch.cat(
+        [
+            torch.zeros(p.numel(), dtype=torch.float64) if g is None else g.flatten().double()
+            for g, p in zip(grads, parameters, strict=True)
+        ]
+    )
+
+
+def dense_hessian(loss, point: Tensor) -> Tensor:
+    """∇² of a function of one flat vector."""
+    return torch.autograd.functional.hessian(loss, point)
+
+
+def newton(loss, start: Tensor, *, iterations: int = 60) -> Tensor:
+    """A stationary point of a smooth function of one flat vector, to machine precision."""
+    point = start.clone()
+    for _ in range(iterations):
+        moving = point.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(loss(moving), moving)
+        step = torch.linalg.solve(dense_hessian(loss, point), gradient)
+        point = point - step
+        if step.norm() < 1e-13:
+            break
+    return point
