@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 
-def mirror_step_by_hand(weights: list[float], gradient: list[float], step_size: float) -> list[float]:
+def mirror_step_by_hand(
+    weights: list[float], gradient: list[float], step_size: float
+) -> list[float]:
     """Eq. mirror_descent as printed, entry by entry."""
     grown = [w * np.exp(-step_size * g) for w, g in zip(weights, gradient, strict=True)]
     return [w / sum(grown) for w in grown]

@@ -57,7 +57,11 @@ def test_neumann_converges_with_more_terms():
     hessian, exact, vector = quadratic_problem()
     expected = torch.linalg.solve(exact, vector)
     errors = [
-        float((Neumann(damping=0.0, terms=terms).solve([vector.clone()], hessian)[0] - expected).norm())
+        float(
+            (
+                Neumann(damping=0.0, terms=terms).solve([vector.clone()], hessian)[0] - expected
+            ).norm()
+        )
         for terms in (5, 20, 80, 320)
     ]
     assert errors == sorted(errors, reverse=True)
@@ -68,7 +72,9 @@ def test_unreached_parameters_have_no_direction():
     x = torch.randn(3, requires_grad=True, **torch_double)
     y = torch.randn(2, requires_grad=True, **torch_double)
     hessian = WeightedHessian([x, y], {"a": 1.0}, lambda task: (x**2).sum())
-    first, second = ConjugateGradient(damping=0.5).solve([torch.ones(3, **torch_double), None], hessian)
+    first, second = ConjugateGradient(damping=0.5).solve(
+        [torch.ones(3, **torch_double), None], hessian
+    )
     torch.testing.assert_close(first, torch.full((3,), 1 / 2.5, **torch_double))
     torch.testing.assert_close(second, torch.zeros(2, **torch_double))
 

@@ -290,8 +290,12 @@ def test_own_alignment_survives_a_solve_that_reuses_memory(curvature):
         "loss_of": loss_of,
         "alignment": CurvatureWeighted(curvature),
     }
-    itself = hypergradient(trainable(encoder), units=["a", "t"], own_alignment="itself", **arguments)
-    again = hypergradient(trainable(encoder), units=["a", "t"], own_alignment="held-out", **arguments)
+    itself = hypergradient(
+        trainable(encoder), units=["a", "t"], own_alignment="itself", **arguments
+    )
+    again = hypergradient(
+        trainable(encoder), units=["a", "t"], own_alignment="held-out", **arguments
+    )
     torch.testing.assert_close(itself.alignments, again.alignments)
 
 

@@ -29,9 +29,7 @@ def trainable(representation: nn.Module | Iterable[Tensor]) -> list[Tensor]:
         >>> layer.bias.requires_grad_(False).shape, len(trainable(layer))
         (torch.Size([2]), 1)
     """
-    given = (
-        representation.parameters() if isinstance(representation, nn.Module) else representation
-    )
+    given = representation.parameters() if isinstance(representation, nn.Module) else representation
     distinct = {id(parameter): parameter for parameter in given if parameter.requires_grad}
     if not distinct:
         raise TrainingError(
@@ -63,9 +61,7 @@ def gradient_of(
         )
     if not loss.requires_grad:
         return [None] * len(parameters)
-    return list(
-        torch.autograd.grad(loss, parameters, allow_unused=True, create_graph=create_graph)
-    )
+    return list(torch.autograd.grad(loss, parameters, allow_unused=True, create_graph=create_graph))
 
 
 def dot(left: Gradient, right: Gradient) -> Tensor:
@@ -131,9 +127,7 @@ def _total(terms: list[Tensor]) -> Tensor:
 
 
 @contextmanager
-def untouched(
-    modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
-) -> Iterator[None]:
+def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()) -> Iterator[None]:
     """Leave buffers, train/eval modes and every random stream as they were found.
 
     Parameters and `.grad` need no care: nothing inside tawt writes them while measuring.

@@ -200,4 +200,6 @@ def _target_gradients(
 
 def _check_scale(scale: float) -> None:
     if not scale > 0:
-        raise ConfigError(f"The alignment's `scale` (c of the paper) must be positive; got {scale}.")
+        raise ConfigError(
+            f"The alignment's `scale` (c of the paper) must be positive; got {scale}."
+        )

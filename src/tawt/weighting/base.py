@@ -47,6 +47,11 @@ class Weighting(ABC):
         """How many updates were skipped because a number in them was not finite."""
         return sum(update.skipped is not None for update in self.history)
 
+    @property
+    def asked_twice(self) -> frozenset[str]:
+        """Tasks that an update asks for twice, wanting other examples the second time."""
+        return frozenset()
+
     @abstractmethod
     def update(
         self,

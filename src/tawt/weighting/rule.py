@@ -37,9 +37,10 @@ class UpdateRule:
     that it always wins; "held-out" takes the target's side from examples that the direction
     did not see, so that it competes by what generalises."""
 
-    smoothing: float = 0.0
-    """Share of the past in a running average of alignments (bias-corrected); 0 uses each update's
-    alone. Alignments from a few examples are noisy, and mirror descent adds the noise up."""
+    anchor: float = 0.0
+    """How far, as a share, each step first returns towards the initial weights. With 0 alignments
+    add up for ever and the best source ends with everything; with 0.1 weights follow an average
+    over about ten updates. It is mirror descent with a penalty λ·KL(ω‖ω⁰)."""
 
     ratio_bound: float | None = None
     """β of W_β: no weight may exceed β times another. The theorem assumes it, and it keeps a
@@ -54,8 +55,8 @@ class UpdateRule:
             raise ConfigError(
                 f'`own_alignment` must be "itself" or "held-out"; got {self.own_alignment!r}.'
             )
-        if not 0 <= self.smoothing < 1:
-            raise ConfigError(f"`smoothing` must be at least 0 and below 1; got {self.smoothing}.")
+        if not 0 <= self.anchor < 1:
+            raise ConfigError(f"`anchor` must be at least 0 and below 1; got {self.anchor}.")
         if self.ratio_bound is not None and not self.ratio_bound >= 1:
             raise ConfigError(f"`ratio_bound` (β) must be at least 1; got {self.ratio_bound}.")
 
@@ -67,7 +68,7 @@ class UpdateRule:
     @classmethod
     def robust(cls) -> Self:
         """Our defaults; `docs/decisions/003-robust-preset.md` argues each."""
-        return cls(own_alignment="held-out", smoothing=0.9, ratio_bound=100.0)
+        return cls(own_alignment="held-out", anchor=0.1)
 
 
 def share_range(target_share: TargetShare) -> tuple[float, float]:

@@ -19,7 +19,6 @@ from tawt.weighting.rule import TargetShare, UpdateRule, share_range
 from tawt.weights import Initial, SourceWeights, WeightUpdate
 
 _log = logging.getLogger(__name__)
-_STEPS = {"mirror": simplex.mirror_step, "projected": simplex.projected_step}
 
 
 class TargetAware(Weighting):
@@ -70,9 +69,15 @@ class TargetAware(Weighting):
         self.rule = rule or UpdateRule.robust()
         self.target_share = target_share
         self.history = []
-        self._average = torch.zeros(len(units), dtype=torch.float64)
-        self._updates = 0
         self.weights = weights.moved(self._allowed(weights, weights.logs))
+        self._initial = self.weights.logs
+
+    @property
+    def asked_twice(self) -> frozenset[str]:
+        """Targets that are weighed and compared with examples of their own held out."""
+        if self.rule.own_alignment == "itself":
+            return frozenset()
+        return frozenset(self.target) & frozenset(self.weights.names)
 
     def update(
         self,
@@ -118,28 +123,25 @@ class TargetAware(Weighting):
         return self.history[-1]
 
     def state_dict(self) -> dict[str, Any]:
-        """Weights, the running average and the history."""
+        """The weights and their history; the rest is the constructor's."""
         return {
             "names": list(self.weights.names),
             "logs": self.weights.logs.clone(),
-            "average": self._average.clone(),
-            "updates": self._updates,
             "history": [update.to_json() for update in self.history],
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Inverse of `state_dict`."""
         self._load(state)
-        self._average = torch.as_tensor(state["average"], dtype=torch.float64)
-        self._updates = int(state["updates"])
 
     def _moved(self, measured: Hypergradient) -> Tensor:
-        keep = self.rule.smoothing
-        self._average = keep * self._average + (1 - keep) * measured.values
-        self._updates += 1
-        gradient = self._average / (1 - keep**self._updates)
-        step = _STEPS[self.rule.step]
-        logs = step(self.weights.logs, gradient, step_size=self.rule.step_size)
+        rule = self.rule
+        if rule.step == "mirror":
+            start = torch.lerp(self.weights.logs, self._initial, rule.anchor)
+            logs = simplex.mirror_step(start, measured.values, step_size=rule.step_size)
+        else:
+            start = torch.lerp(self.weights.logs.exp(), self._initial.exp(), rule.anchor)
+            logs = simplex.projected_step(start.log(), measured.values, step_size=rule.step_size)
         return self._allowed(self.weights, logs)
 
     def _allowed(self, weights: SourceWeights, logs: Tensor) -> Tensor:

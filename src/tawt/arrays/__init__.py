@@ -1,0 +1,14 @@
+"""Tasks from NumPy arrays, and small networks to learn them with."""
+
+from tawt.arrays.digits import digits_tasks
+from tawt.arrays.examples import ArrayExamples, classification, regression
+from tawt.arrays.networks import MLP, SmallCNN
+
+__all__ = [
+    "MLP",
+    "ArrayExamples",
+    "SmallCNN",
+    "classification",
+    "digits_tasks",
+    "regression",
+]

@@ -1,0 +1,96 @@
+"""Tasks on scikit-learn's scanned digits: a small target, and sources good and bad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+from tawt.arrays.examples import classification
+from tawt.errors import DataError
+from tawt.tasks import Task
+
+TARGET = "digit"
+
+_TEST, _DEV = 600, 100  # of 1797 images
+_GROUPINGS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+    # The group of each digit from 0 to 9, and the groups' names.
+    "parity": ((0, 1, 0, 1, 0, 1, 0, 1, 0, 1), ("even", "odd")),
+    "magnitude": ((0, 0, 0, 1, 1, 1, 2, 2, 2, 2), ("low", "middle", "high")),
+    "shape": ((0, 1, 2, 2, 1, 2, 0, 1, 0, 0), ("round", "straight", "mixed")),
+}
+
+
+def digits_tasks(*, target_size: int = 40, seed: int = 0) -> list[Task]:
+    """The target, three helpful sources, and three that are none.
+
+    The target is to tell the ten digits apart from `target_size` examples, the same number of
+    each. Sources see other images: "parity", "magnitude" and "shape" group the digits by what
+    a reader of digits must see too; "shuffled" has the digits' own labels in random order;
+    "noise" and "stripes" are about pictures that are no digits at all.
+
+    Args:
+        target_size: Labelled examples of the target, at least ten.
+        seed: Which images are drawn for whom. The test images are always the same.
+
+    Example:
+        >>> tasks = digits_tasks(target_size=40)
+        >>> [(task.name, len(task.train)) for task in tasks][:2]
+        [('digit', 40), ('parity', 1057)]
+    """
+    images, labels = _images()
+    draw = np.random.default_rng(seed)
+    order = np.random.default_rng(20220425).permutation(len(images))  # one split for all seeds
+    test, rest = order[:_TEST], order[_TEST:]
+    rest = draw.permutation(rest)
+    dev, rest = rest[:_DEV], rest[_DEV:]
+    own = _balanced(labels, rest, target_size)
+    other = rest[~np.isin(rest, own)]
+
+    def split(chosen: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        return images[chosen], labels[chosen]
+
+    target = classification(TARGET, train=split(own), dev=split(dev), test=split(test))
+    groupings = [
+        classification(
+            name, train=(images[other], np.asarray(group)[labels[other]]), labels=names
+        )
+        for name, (group, names) in _GROUPINGS.items()
+    ]
+    return [target, *groupings, *_useless(images[other], labels[other], draw)]
+
+
+def _useless(
+    images: NDArray[Any], labels: NDArray[Any], draw: np.random.Generator
+) -> list[Task]:
+    count = len(images)
+    noise = draw.random(images.shape)
+    halves = noise[:, :, :4].sum((1, 2)) > noise[:, :, 4:].sum((1, 2))
+    phase, upright = draw.uniform(0, 2 * np.pi, count), draw.integers(0, 2, count)
+    waves = 0.5 + 0.5 * np.sin(np.arange(8)[None] * np.pi / 2 + phase[:, None])
+    across = np.repeat(waves[:, None, :], 8, axis=1)
+    stripes = np.where(upright[:, None, None] == 1, across, across.transpose(0, 2, 1))
+    return [
+        classification("shuffled", train=(images, draw.permutation(labels))),
+        classification("noise", train=(noise, halves.astype(int)), labels=("right", "left")),
+        classification("stripes", train=(stripes, upright), labels=("flat", "upright")),
+    ]
+
+
+def _balanced(labels: NDArray[Any], pool: NDArray[Any], size: int) -> NDArray[Any]:
+    """The first images of the pool with as many of each digit as there can be."""
+    if not 10 <= size <= 400:
+        raise DataError(f"The digits target takes 10 to 400 examples; got {size}.")
+    ranks = np.empty(len(pool), dtype=np.int64)
+    for digit in range(10):
+        of_digit = np.flatnonzero(labels[pool] == digit)
+        ranks[of_digit] = np.arange(len(of_digit))
+    chosen: NDArray[Any] = pool[np.argsort(ranks, kind="stable")[:size]]
+    return chosen
+
+
+def _images() -> tuple[NDArray[Any], NDArray[Any]]:
+    bunch = load_digits()
+    return bunch.images.astype(np.float32) / 16, bunch.target.astype(np.int64)

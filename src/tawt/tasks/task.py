@@ -1,0 +1,122 @@
+"""A task: labelled examples in up to three splits, and what kind of answer they want."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from torch import Tensor, nn
+
+from tawt.errors import DataError
+
+Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
+"""Which examples, by position."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples of one task, ready for the model.
+
+    Attributes:
+        inputs: Whatever the representation takes.
+        labels: One entry (or row) per example.
+    """
+
+    inputs: Any
+    labels: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+class Examples(Protocol):
+    """Labelled examples that can be fetched by position, in any order, any number of times."""
+
+    def __len__(self) -> int: ...
+
+    def batch(self, indices: Indices) -> Batch:
+        """The examples at these positions."""
+        ...
+
+
+class Kind(Protocol):
+    """What kind of answer a task wants: its head, its loss and its score."""
+
+    metric: str
+    """Which of `scores` is the one that counts; higher is better."""
+
+    def head(self, width: int) -> nn.Module:
+        """f_t: the last layer, from a representation of this width."""
+        ...
+
+    def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
+        """ℓ for each example, shape `(examples,)`."""
+        ...
+
+    def answers(self, outputs: Tensor, labels: Tensor) -> tuple[list[Any], list[Any]]:
+        """Gold and predicted answer of each example, as plain values."""
+        ...
+
+    def scores(self, gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
+        """All scores of a split, by name."""
+        ...
+
+    def example_scores(self, gold: Sequence[Any], predicted: Sequence[Any]) -> list[float]:
+        """One score per example, higher is better, for paired tests."""
+        ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """A named task. Whether it is a source or the target is a role, not a property of it.
+
+    Args:
+        name: What it is called everywhere.
+        kind: What kind of answer it wants.
+        train: Examples to train on.
+        dev: Held-out examples to choose by, if there are any.
+        test: Held-out examples to report on, if there are any.
+    """
+
+    name: str
+    kind: Kind
+    train: Examples
+    dev: Examples | None = None
+    test: Examples | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name or not self.name.isprintable():
+            raise DataError(f"A task needs a printable name; got {self.name!r}.")
+        for split in ("train", "dev", "test"):
+            examples = getattr(self, split)
+            if examples is not None and len(examples) == 0:
+                raise DataError(
+                    f"Task {self.name!r} has no {split} examples; give it at least one"
+                    + (", or no split of that name at all." if split != "train" else ".")
+                )
+
+
+class Subset:
+    """Some of the examples of another set, without copying them.
+
+    Example:
+        >>> import torch
+        >>> class Squares:
+        ...     def __len__(self): return 10
+        ...     def batch(self, indices): return Batch(None, torch.as_tensor(indices) ** 2)
+        >>> Subset(Squares(), np.array([7, 2, 5])).batch(np.array([0, 2])).labels
+        tensor([49, 25])
+    """
+
+    def __init__(self, examples: Examples, indices: Indices) -> None:
+        self._examples = examples
+        self._indices = indices
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    def batch(self, indices: Indices) -> Batch:
+        """The examples at these positions of the subset."""
+        return self._examples.batch(self._indices[indices])

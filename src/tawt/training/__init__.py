@@ -1,0 +1,17 @@
+"""The one loop, the paradigms it follows, and checkpoints of it."""
+
+from tawt.training.loop import train
+from tawt.training.paradigms import JointTraining, Paradigm, PreTraining, SingleTask
+from tawt.training.result import Predictions, TrainingResult
+from tawt.training.settings import Settings
+
+__all__ = [
+    "JointTraining",
+    "Paradigm",
+    "PreTraining",
+    "Predictions",
+    "Settings",
+    "SingleTask",
+    "TrainingResult",
+    "train",
+]

@@ -1,0 +1,145 @@
+"""Which task and which examples each step trains on, and how much the step counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from tawt.tasks import Batch, Examples
+from tawt.tasks.task import Indices
+from tawt.training.streams import stream
+
+
+@dataclass(frozen=True)
+class Step:
+    """One batch to come: the task and the positions of its examples."""
+
+    task: str
+    indices: Indices
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The steps of an epoch.
+
+    With `sampling="size"` every example of every task is seen once an epoch, in batches of one
+    task, shuffled together. A step on batch b of task t is scaled by ω_t · B · |b| / n_t, B being
+    the number of steps, so that the average over the epoch is Σ ω_t L_t exactly. With
+    `sampling="weight"` each step draws task t with probability ω_t and is not scaled.
+
+    Either way a step depends on the seed, the epoch, its position and (by weight) the current
+    weights alone, so that training can go on from the middle of an epoch.
+
+    Args:
+        sizes: Number of examples of each task in the objective.
+        batch_size: Examples in a step.
+        sampling: "size" or "weight".
+        seed: Of the run.
+        phase: Name of the phase, so that two phases do not share an order.
+
+    Example:
+        >>> schedule = Schedule({"a": 64, "b": 32}, batch_size=32, sampling="size", seed=0, phase="x")
+        >>> [step.task for step in schedule.steps(0, 0, 3, shares={})].count("a")
+        2
+        >>> schedule.scale("b", 32, shares={"a": 0.5, "b": 0.5})
+        1.5
+    """
+
+    sizes: Mapping[str, int]
+    batch_size: int
+    sampling: Literal["size", "weight"]
+    seed: int
+    phase: str
+
+    @property
+    def length(self) -> int:
+        """Steps in an epoch: enough to see every example once when sampling by size."""
+        return sum(-(-size // self.batch_size) for size in self.sizes.values())
+
+    def steps(self, epoch: int, first: int, last: int, *, shares: Mapping[str, float]) -> list[Step]:
+        """Steps `first` to `last` (exclusive) of an epoch."""
+        if self.sampling == "weight":
+            return [self._drawn(epoch, position, shares) for position in range(first, last)]
+        return self._shuffled(epoch)[first:last]
+
+    def scale(self, task: str, examples: int, *, shares: Mapping[str, float]) -> float:
+        """What the mean loss of a batch is multiplied by."""
+        if self.sampling == "weight":
+            return 1.0
+        return shares[task] * self.length * examples / self.sizes[task]
+
+    def _shuffled(self, epoch: int) -> list[Step]:
+        draw = stream(self.seed, self.phase, "epoch", epoch)
+        batches = [
+            Step(task, order[start : start + self.batch_size])
+            for task, size in self.sizes.items()
+            for order in [draw.permutation(size)]
+            for start in range(0, size, self.batch_size)
+        ]
+        return [batches[position] for position in draw.permutation(len(batches))]
+
+    def _drawn(self, epoch: int, position: int, shares: Mapping[str, float]) -> Step:
+        draw = stream(self.seed, self.phase, "epoch", epoch, "step", position)
+        names = list(self.sizes)
+        chances = np.array([shares[name] for name in names])
+        task = names[int(draw.choice(len(names), p=chances / chances.sum()))]
+        size = self.sizes[task]
+        return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
+
+
+class Loader:
+    """Fetches the batches of planned steps, ahead of time when it has workers.
+
+    Args:
+        examples: Training examples of each task.
+        workers: Processes that fetch; none fetches in this one.
+        pin_memory: Page-locked batches, for a GPU.
+        process: Which of several training processes this is.
+        processes: How many there are; each fetches its part of every batch.
+    """
+
+    def __init__(
+        self,
+        examples: Mapping[str, Examples],
+        *,
+        workers: int = 0,
+        pin_memory: bool = False,
+        process: int = 0,
+        processes: int = 1,
+    ) -> None:
+        self.processes = processes
+        self._process = process
+        self._plan: list[Step] = []
+        self._loader: DataLoader[Batch] = DataLoader(
+            _Fetched(examples),
+            batch_size=None,  # a plan's entry is a whole batch already
+            sampler=self._plan,
+            num_workers=workers,
+            persistent_workers=workers > 0,
+            pin_memory=pin_memory,
+            collate_fn=_as_it_is,
+            generator=torch.Generator(),  # it draws a seed for its workers; not from ours
+        )
+
+    def fetch(self, plan: list[Step]) -> Iterator[tuple[Step, Batch]]:
+        """The batches of these steps, in order, or this process's part of each."""
+        mine = slice(self._process, None, self.processes)
+        self._plan[:] = [Step(step.task, step.indices[mine]) for step in plan]
+        return zip(plan, self._loader, strict=True)
+
+
+class _Fetched(Dataset[Batch]):
+    def __init__(self, examples: Mapping[str, Examples]) -> None:
+        self._examples = examples
+
+    def __getitem__(self, step: Step) -> Batch:
+        return self._examples[step.task].batch(step.indices)
+
+
+def _as_it_is(batch: Batch) -> Batch:
+    return batch

@@ -1,0 +1,104 @@
+"""State as one safetensors file: tensors as tensors, the rest as JSON beside them. No pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from tawt.errors import RunError
+
+_TENSOR = "__tensor__"
+
+
+class Checkpoint(Protocol):
+    """Where the loop keeps its state, if anywhere."""
+
+    def load(self) -> dict[str, Any] | None:
+        """The last state saved, or none."""
+        ...
+
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        ...
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Keep this state, whole or not at all."""
+        ...
+
+
+def to_bytes(state: Mapping[str, Any]) -> bytes:
+    """A nest of dicts, lists, tensors and plain values as the bytes of a safetensors file.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "state.safetensors")
+        ...     _ = path.write_bytes(to_bytes({"step": 3, "rng": [torch.tensor([1, 2])]}))
+        ...     read(path)
+        {'step': 3, 'rng': [tensor([1, 2])]}
+    """
+    tensors: dict[str, Tensor] = {}
+    tree = _take_out(state, tensors)
+    return save(tensors, metadata={"tree": json.dumps(tree)})
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The state in a file.
+
+    Raises:
+        RunError: If the file is not a whole checkpoint.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            tree = json.loads(file.metadata()["tree"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise RunError(
+            f"{path} is not a whole checkpoint ({error}); delete it to start the run again."
+        ) from error
+    state: dict[str, Any] = _put_back(tree, tensors)
+    return state
+
+
+def _take_out(value: Any, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN401
+    if isinstance(value, Tensor):
+        name = str(len(tensors))
+        tensors[name] = value.detach().cpu().contiguous().clone()
+        return {_TENSOR: name}
+    if isinstance(value, Mapping):
+        return {str(key): _take_out(entry, tensors) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_take_out(entry, tensors) for entry in value]
+    return value
+
+
+def _put_back(value: Any, tensors: Mapping[str, Tensor]) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        if _TENSOR in value:
+            return tensors[value[_TENSOR]]
+        return {key: _put_back(entry, tensors) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_put_back(entry, tensors) for entry in value]
+    return value
+
+
+def random_state(device: torch.device) -> dict[str, Tensor]:
+    """The random streams that dropout draws from."""
+    state = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    return state
+
+
+def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
+    """Inverse of `random_state`."""
+    torch.set_rng_state(state["cpu"])
+    if device.type == "cuda" and "cuda" in state:
+        torch.cuda.set_rng_state(state["cuda"], device)

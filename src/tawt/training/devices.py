@@ -1,0 +1,56 @@
+"""The device and precision to train in, and moving batches there."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Literal
+
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
+from accelerate.utils import DistributedDataParallelKwargs, send_to_device
+
+from tawt.tasks import Batch
+
+_log = logging.getLogger(__name__)
+
+
+def accelerator_for(
+    precision: Literal["fp32", "bf16"],
+    *,
+    log_with: str | None = None,
+    log_folder: str | None = None,
+) -> Accelerator:
+    """Accelerate's handle on the devices; one precision can follow another in a process.
+
+    Args:
+        precision: "bf16" falls back to "fp32", with a warning, where the GPU has none.
+        log_with: Name of an experiment tracker, such as "tensorboard".
+        log_folder: Where trackers write.
+    """
+    if precision == "bf16" and torch.cuda.is_available() and not torch.cuda.is_bf16_supported():
+        _log.warning("this GPU has no bf16; training in fp32")
+        precision = "fp32"
+    mixed = "bf16" if precision == "bf16" else "no"
+    # Accelerate keeps the first precision of a process; a second run may want another.
+    if AcceleratorState._shared_state and AcceleratorState().mixed_precision != mixed:
+        AcceleratorState._reset_state()
+    return Accelerator(
+        mixed_precision=mixed,
+        log_with=log_with,
+        project_dir=log_folder,
+        # A step trains one task, so the heads of the others have no gradient.
+        kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
+    )
+
+
+def to_device(batch: Batch, device: torch.device) -> Batch:
+    """The batch on that device; inputs may be a tensor, or a nest of tensors.
+
+    Example:
+        >>> moved = to_device(Batch({"ids": torch.ones(1)}, torch.ones(1)), torch.device("cpu"))
+        >>> moved.inputs["ids"].device.type
+        'cpu'
+    """
+    inputs: Any = send_to_device(batch.inputs, device, non_blocking=True)
+    return Batch(inputs, batch.labels.to(device, non_blocking=True))

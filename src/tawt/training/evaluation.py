@@ -1,0 +1,48 @@
+"""Answers and scores of a model on held-out examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from tawt.tasks import Examples, Task
+from tawt.training.devices import to_device
+from tawt.training.result import Predictions
+
+
+def evaluate(
+    model: nn.Module, task: Task, examples: Examples, *, batch_size: int, device: torch.device
+) -> Predictions:
+    """Predict every example, in order, without touching the model's mode.
+
+    Args:
+        model: Called as `model(inputs, task_name)`.
+        task: Whose kind scores the answers.
+        examples: What to predict.
+        batch_size: Examples at a time.
+        device: Where the model is.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    gold: list[Any] = []
+    predicted: list[Any] = []
+    try:
+        with torch.no_grad():
+            for start in range(0, len(examples), batch_size):
+                indices = np.arange(start, min(start + batch_size, len(examples)))
+                batch = to_device(examples.batch(indices), device)
+                answers = task.kind.answers(model(batch.inputs, task.name), batch.labels)
+                gold += answers[0]
+                predicted += answers[1]
+    finally:
+        for module, training in modes:
+            module.training = training
+    return Predictions(
+        gold,
+        predicted,
+        task.kind.scores(gold, predicted),
+        task.kind.example_scores(gold, predicted),
+    )

@@ -1,0 +1,407 @@
+"""The one loop. Nothing else in tawt steps an optimiser.
+
+    for round in rounds:                       # a round is an epoch, or every `update_every` steps
+        train representation and heads on Σ ω_t L_t       (sources; in joint training the target too)
+        fit the target's head, representation frozen      (pre-training only)
+        weights.update(...)                               (target-aware only)
+    fine-tune the whole target model on the target        (pre-training only)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+
+from tawt.errors import Interrupted, TrainingError
+from tawt.tasks import Batch, MultiTaskModel, Task
+from tawt.training.batches import Loader, Step
+from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
+from tawt.training.devices import accelerator_for, to_device
+from tawt.training.evaluation import evaluate
+from tawt.training.fresh import FreshLosses
+from tawt.training.material import Material
+from tawt.training.paradigms import Paradigm, Phase
+from tawt.training.progress import Position, Progress
+from tawt.training.result import Predictions, TrainingResult
+from tawt.training.roles import checked_roles
+from tawt.training.selection import Selection
+from tawt.training.settings import Settings, learning_rate
+from tawt.training.streams import derived_seed
+from tawt.training.stretch import (
+    Stretch,
+    ends_round,
+    load_optimiser_state,
+    optimiser_for,
+    optimiser_state,
+    rounds,
+    skip_if,
+)
+from tawt.weighting import Weighting
+
+_LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
+
+
+def train(
+    model: MultiTaskModel,
+    *,
+    tasks: Sequence[Task],
+    target: str | Mapping[str, float],
+    paradigm: Paradigm,
+    weighting: Weighting | None = None,
+    settings: Settings | None = None,
+    seed: int = 0,
+    checkpoint: Checkpoint | None = None,
+    accelerator: Accelerator | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> TrainingResult:
+    """Train the model for the target.
+
+    Args:
+        model: Trained in place; afterwards it holds the chosen parameters.
+        tasks: Sources and target(s); the weighting says which it weighs.
+        target: The target's name, or several with the share each has.
+        paradigm: `SingleTask`, `PreTraining` or `JointTraining`.
+        weighting: `Fixed` or `TargetAware`; not needed for a single task.
+        settings: How to train.
+        seed: Of every random choice. The caller's random streams are left as they were.
+        checkpoint: Where state is kept; training goes on from what it holds.
+        accelerator: Devices, precision and trackers; made from the settings by default.
+        on_progress: Told after every step.
+        should_stop: Asked after every step; if true, state is saved and `Interrupted` raised.
+
+    Returns:
+        Scores, predictions, final weights and their history.
+    """
+    settings = settings or Settings()
+    accelerator = accelerator or accelerator_for(settings.precision)
+    cuda = [accelerator.device.index or 0] if accelerator.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=cuda):
+        torch.manual_seed(derived_seed(seed, "training"))
+        loop = _Loop(model, tasks, target, paradigm, weighting, settings, seed, accelerator)
+        return loop.run(checkpoint, on_progress, should_stop)
+
+
+class _Loop:
+    """The state of one training run."""
+
+    def __init__(
+        self,
+        model: MultiTaskModel,
+        tasks: Sequence[Task],
+        target: str | Mapping[str, float],
+        paradigm: Paradigm,
+        weighting: Weighting | None,
+        settings: Settings,
+        seed: int,
+        accelerator: Accelerator,
+    ) -> None:
+        self.phases = paradigm.phases()
+        self.targets = {target: 1.0} if isinstance(target, str) else dict(target)
+        self.weighting = checked_roles(model, tasks, self.targets, self.phases, weighting)
+        self.material = Material(tasks, self.targets, self.weighting, settings, seed=seed)
+        self.tasks = self.material.tasks
+        self.settings, self.seed, self.accelerator = settings, seed, accelerator
+        self.device: torch.device = accelerator.device
+        self.wrapped = accelerator.prepare(model)
+        self.model = model
+        self.names = list(self.tasks)
+        self.nonfinite = torch.zeros(len(self.names), dtype=torch.long, device=self.device)
+        self.position = Position()
+        self.epochs: list[dict[str, Any]] = []
+        self.selection = Selection()
+
+    def run(
+        self,
+        checkpoint: Checkpoint | None,
+        on_progress: Callable[[Progress], None] | None,
+        should_stop: Callable[[], bool] | None,
+    ) -> TrainingResult:
+        self.checkpoint, self.on_progress = checkpoint, on_progress
+        self.should_stop = should_stop
+        self.total = sum(p.epochs * self.material.schedule(p).length for p in self.phases)
+        saved = checkpoint.load() if checkpoint else None
+        if saved is not None:
+            self._restore_model(saved)
+        for index in range(self.position.phase, len(self.phases)):
+            self._run_phase(self.phases[index], saved)
+            saved = None
+            self.position = self.position.next_phase()
+        return self._result()
+
+    # One phase.
+
+    def _run_phase(self, phase: Phase, saved: dict[str, Any] | None) -> None:
+        main = self._stretch(phase)
+        heads = self._head_stretch(phase) if phase.trains_on == "sources" else None
+        if saved is not None:
+            load_optimiser_state(main.optimiser, saved["optimiser"])
+            main.loss_sum.copy_(saved["loss_sum"])
+            if heads is not None:
+                load_optimiser_state(heads.optimiser, saved["head_optimiser"])
+            set_random_state(saved["random"], self.device)
+        else:
+            self.selection = Selection()
+        length = main.schedule.length
+        for epoch in range(self.position.epoch, phase.epochs):
+            before = epoch * length
+            every = self.settings.update_every
+            for first, last in rounds(length, every, start=self.position.step, before=before):
+                self._train_round(phase, main, heads, epoch, first, last)
+            self._finish_epoch(phase, main)
+            self.position = self.position.next_epoch()
+            if self.selection.stale(self.settings.patience):
+                break
+        self.selection.restore(self.model)
+
+    def _train_round(
+        self,
+        phase: Phase,
+        main: Stretch,
+        heads: Stretch | None,
+        epoch: int,
+        first: int,
+        last: int,
+    ) -> None:
+        shares = main.weighting.weights.shares()
+        plan = main.schedule.steps(epoch, first, last, shares=shares)
+        length, before = main.schedule.length, epoch * main.schedule.length
+        self.model.train()
+        for number, (step, batch) in enumerate(main.loader.fetch(plan), start=first + 1):
+            closes = number == length or (before + number) % self.settings.accumulation == 0
+            rate = learning_rate(before + number - 1, main.total, self.settings, peak=main.peak)
+            self._step(main, step, batch, shares=shares, rate=rate, closes=closes)
+            self.position = self.position.next_step()
+            if ends_round(number, length, self.settings.update_every, before=before):
+                self._close_round(phase, heads)
+            self._after_step(main, heads)
+
+    def _step(
+        self,
+        stretch: Stretch,
+        step: Step,
+        batch: Batch,
+        *,
+        shares: Mapping[str, float],
+        rate: float,
+        closes: bool,
+    ) -> None:
+        """One batch forward and back; the optimiser moves when it `closes` an accumulation."""
+        batch = to_device(batch, self.device)
+        outputs = self._outputs(stretch, batch, step.task).float()
+        losses = self.tasks[step.task].kind.losses(outputs, batch.labels)
+        # The mean over the whole batch, of which each of several processes has a part.
+        loss = losses.sum() * (stretch.loader.processes / len(step.indices))
+        scale = stretch.schedule.scale(step.task, len(step.indices), shares=shares)
+        scale /= self.settings.accumulation
+        stretch.scale_sum += scale
+        self.accelerator.backward(loss * scale)
+        bad = ~torch.isfinite(loss.detach())
+        stretch.loss_sum += torch.where(bad, 0.0, loss.detach() * scale * self.settings.accumulation)
+        if closes:
+            bad = self._anywhere(bad | stretch.clip(self.settings.clip_norm))
+            stretch.set_learning_rate(rate)
+            skip_if(stretch.optimiser, bad)
+            stretch.optimiser.step()
+            stretch.optimiser.zero_grad()
+        self.nonfinite[self.names.index(step.task)] += bad
+
+    def _outputs(self, stretch: Stretch, batch: Batch, task: str) -> Tensor:
+        if stretch.moves == "everything":
+            outputs: Tensor = self.wrapped(batch.inputs, task)
+            return outputs
+        self.model.representation.eval()
+        with torch.no_grad(), self.accelerator.autocast():
+            vectors = self.model.representation(batch.inputs)
+        with self.accelerator.autocast():
+            outputs = self.model.heads[task](vectors)
+        return outputs
+
+    def _anywhere(self, bad: Tensor) -> Tensor:
+        """Whether it is so in any process: all must skip a step, or none."""
+        if self.accelerator.num_processes == 1:
+            return bad
+        counted: Tensor = self.accelerator.reduce(bad.float(), reduction="sum")
+        return counted > 0
+
+    # Between rounds.
+
+    def _close_round(self, phase: Phase, heads: Stretch | None) -> None:
+        if not phase.weighs_sources:
+            return
+        if heads is not None:
+            self._fit_heads(heads)
+        number = self.position.total
+        fresh = FreshLosses(
+            self.model,
+            self.tasks,
+            self.material.examples(phase, [*self.weighting.weights.names, *self.targets]),
+            count=self.settings.gradient_examples,
+            twice=self.weighting.asked_twice,
+            seed=self.seed,
+            update=number,
+            device=self.device,
+            autocast=self.accelerator.autocast,
+        )
+        update = self.weighting.update(
+            self.model.representation, loss_of=fresh, step=number, touching=[self.model]
+        )
+        if update is not None:
+            self._log({f"weight/{name}": share for name, share in update.weights.items()})
+
+    def _fit_heads(self, heads: Stretch) -> None:
+        """Fit the targets' heads on the frozen representation (eq. representation_transfer)."""
+        shares = heads.weighting.weights.shares()
+        for epoch in range(self.settings.head_epochs):
+            number = self.position.total * self.settings.head_epochs + epoch
+            plan = heads.schedule.steps(number, 0, heads.schedule.length, shares=shares)
+            for step, batch in heads.loader.fetch(plan):
+                self._step(heads, step, batch, shares=shares, rate=heads.peak, closes=True)
+        self.model.train()
+
+    def _finish_epoch(self, phase: Phase, main: Stretch) -> None:
+        self._check_nonfinite()
+        entry: dict[str, Any] = {
+            "phase": phase.name,
+            "epoch": self.position.epoch + 1,
+            "step": self.position.total,
+            "loss": float(main.loss_sum) / main.schedule.length,
+        }
+        if phase.weighs_sources:
+            weights = self.weighting.weights
+            entry["effective_sample_size"] = weights.effective_sample_size(self.material.sizes)
+        dev = self._predictions("dev") if phase.trains_on != "sources" else {}
+        if dev:
+            entry["dev"] = {name: found.scores for name, found in dev.items()}
+            score = sum(
+                share * dev[name].scores[self.tasks[name].kind.metric]
+                for name, share in self.targets.items()
+            )
+            keep = self.model if self.settings.select == "best" else None
+            self.selection.offer(score, len(self.epochs), keep)
+            self._log({"dev/score": score})
+        self._log({f"loss/{phase.name}": entry["loss"]})
+        main.loss_sum.zero_()
+        self.epochs.append(entry)
+
+    def _after_step(self, main: Stretch, heads: Stretch | None) -> None:
+        if self.position.total % _LOOK_EVERY == 0:
+            self._check_nonfinite()
+        if self.on_progress is not None:
+            phase = self.phases[self.position.phase].name
+            self.on_progress(Progress(self.position.total, self.total, phase))
+        stop = self.should_stop is not None and self.should_stop()
+        if self.checkpoint is not None and (stop or self.checkpoint.due()):
+            self.checkpoint.save(self._state(main, heads))
+        if stop:
+            raise Interrupted("Training was stopped as asked; its state was saved.")
+
+    def _check_nonfinite(self) -> None:
+        counts = self.nonfinite.tolist()
+        total = sum(counts) + self.weighting.skipped
+        if total <= self.settings.max_nonfinite:
+            return
+        worst = self.names[int(np.argmax(counts))]
+        raise TrainingError(
+            f"{total} steps or updates were skipped because a loss or gradient was not finite "
+            f"({max(counts)} of them on task {worst!r}); `max_nonfinite` allows "
+            f"{self.settings.max_nonfinite}. Lower the learning rate, or look for bad inputs in "
+            f"{worst!r}."
+        )
+
+    # Parts.
+
+    def _stretch(self, phase: Phase) -> Stretch:
+        schedule = self.material.schedule(phase)
+        heads_only = phase.moves == "head"
+        modules = [self.model.heads[name] for name in self.targets] if heads_only else [self.model]
+        settings, accelerator = self.settings, self.accelerator
+        rate = settings.head_learning_rate if heads_only else settings.learning_rate
+        parameters = [p for module in modules for p in module.parameters() if p.requires_grad]
+        return Stretch(
+            weighting=self.material.weighting(phase),
+            schedule=schedule,
+            loader=Loader(
+                self.material.examples(phase, schedule.sizes),
+                workers=settings.workers,
+                pin_memory=self.device.type == "cuda",
+                # Heads are fitted outside the wrapper that adds up gradients, by all alike.
+                process=0 if heads_only else accelerator.process_index,
+                processes=1 if heads_only else accelerator.num_processes,
+            ),
+            optimiser=optimiser_for(parameters, weight_decay=settings.weight_decay),
+            parameters=parameters,
+            moves=phase.moves,
+            peak=phase.learning_rate or rate,
+            total=phase.epochs * schedule.length,
+            loss_sum=torch.zeros((), device=self.device),
+        )
+
+    def _head_stretch(self, phase: Phase) -> Stretch:
+        part = phase.target_part
+        return self._stretch(Phase("head", "target", 1, moves="head", target_part=part))
+
+    def _predictions(self, split: str) -> dict[str, Predictions]:
+        held_out = {name: getattr(self.tasks[name], split) for name in self.targets}
+        return {
+            name: evaluate(
+                self.wrapped,
+                self.tasks[name],
+                examples,
+                batch_size=4 * self.settings.batch_size,
+                device=self.device,
+            )
+            for name, examples in held_out.items()
+            if examples is not None
+        }
+
+    def _log(self, values: dict[str, float]) -> None:
+        self.accelerator.log(values, step=self.position.total)
+
+    # Saving and restoring.
+
+    def _state(self, main: Stretch, heads: Stretch | None) -> dict[str, Any]:
+        return {
+            "model": self.model.state_dict(),
+            "optimiser": optimiser_state(main.optimiser),
+            "head_optimiser": optimiser_state(heads.optimiser) if heads else None,
+            "weighting": self.weighting.state_dict(),
+            "position": self.position.to_json(),
+            "epochs": self.epochs,
+            "selection": self.selection.state_dict(),
+            "loss_sum": main.loss_sum,
+            "nonfinite": self.nonfinite,
+            "random": random_state(self.device),
+        }
+
+    def _restore_model(self, saved: Mapping[str, Any]) -> None:
+        self.model.load_state_dict(saved["model"])
+        self.weighting.load_state_dict(saved["weighting"])
+        self.position = Position(**saved["position"])
+        self.epochs = list(saved["epochs"])
+        self.selection = Selection.from_state(saved["selection"])
+        self.nonfinite.copy_(saved["nonfinite"])
+
+    def _result(self) -> TrainingResult:
+        self.accelerator.unwrap_model(self.wrapped, keep_fp32_wrapper=False)
+        splits = {split: self._predictions(split) for split in ("dev", "test")}
+        counts = zip(self.names, self.nonfinite.tolist(), strict=True)
+        return TrainingResult(
+            metric={name: self.tasks[name].kind.metric for name in self.targets},
+            predictions={
+                name: {split: found[name] for split, found in splits.items() if name in found}
+                for name in self.targets
+            },
+            weights=self.weighting.weights.shares(),
+            multipliers=self.weighting.weights.multipliers(self.material.sizes),
+            history=list(self.weighting.history),
+            epochs=self.epochs,
+            best_epoch=self.selection.epoch,
+            skipped_steps={name: count for name, count in counts if count},
+            steps=self.position.total,
+        )

@@ -1,0 +1,82 @@
+"""What each phase may see: its tasks, their examples, and the order of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tawt.tasks import Examples, Task
+from tawt.tasks.task import Subset
+from tawt.training.batches import Schedule
+from tawt.training.paradigms import Phase
+from tawt.training.settings import Settings
+from tawt.training.streams import stream
+from tawt.weighting import Fixed, Weighting
+
+
+class Material:
+    """Tasks by name and role.
+
+    Args:
+        tasks: Sources and targets.
+        targets: The share each target has.
+        weighting: What the sources (and in joint training the targets) are weighed by.
+        settings: Of the loop.
+        seed: Of the run.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        targets: Mapping[str, float],
+        weighting: Weighting,
+        settings: Settings,
+        *,
+        seed: int,
+    ) -> None:
+        self.tasks = {task.name: task for task in tasks}
+        self.targets = dict(targets)
+        self._weighting = weighting
+        self._settings = settings
+        self._seed = seed
+        self._parts = {name: self._halves(name) for name in targets}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Training examples of every task that is weighed."""
+        return {name: len(self.tasks[name].train) for name in self._weighting.weights.names}
+
+    def weighting(self, phase: Phase) -> Weighting:
+        """What the phase's objective is weighed by; the targets alone have their own shares."""
+        if phase.weighs_sources:
+            return self._weighting
+        return Fixed(list(self.targets), initial=self.targets)
+
+    def examples(self, phase: Phase, names: Iterable[str]) -> dict[str, Examples]:
+        """The training examples of these tasks that the phase may see."""
+        return {
+            name: self._parts[name][phase.target_part]
+            if name in self._parts
+            else self.tasks[name].train
+            for name in names
+        }
+
+    def schedule(self, phase: Phase) -> Schedule:
+        """The phase's steps."""
+        names = self._weighting.weights.names if phase.weighs_sources else self.targets
+        return Schedule(
+            {name: len(found) for name, found in self.examples(phase, names).items()},
+            batch_size=self._settings.batch_size,
+            sampling=self._settings.sampling,
+            seed=self._seed,
+            phase=phase.name,
+        )
+
+    def _halves(self, name: str) -> dict[str, Examples]:
+        train = self.tasks[name].train
+        order = stream(self._seed, "halves", name).permutation(len(train))
+        middle = max(1, len(train) // 2)
+        return {
+            "all": train,
+            "first": Subset(train, order[:middle]),
+            "second": Subset(train, order[middle:] if len(train) > 1 else order),
+        }

@@ -1,0 +1,65 @@
+"""Who is source and who is target, checked before anything is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tawt.errors import ConfigError, DataError
+from tawt.tasks import MultiTaskModel, Task
+from tawt.training.paradigms import Phase
+from tawt.weighting import Fixed, Weighting
+from tawt.weights import SourceWeights, suggestion
+
+
+def checked_roles(
+    model: MultiTaskModel,
+    tasks: Sequence[Task],
+    targets: Mapping[str, float],
+    phases: Iterable[Phase],
+    weighting: Weighting | None,
+) -> Weighting:
+    """The weighting to train with, if all the parts fit together.
+
+    Raises:
+        DataError: A task is missing, given twice, or has no head.
+        ConfigError: The weighting weighs other tasks than the paradigm trains on.
+    """
+    names = [task.name for task in tasks]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"Tasks must have different names; {twice[0]!r} is given twice.")
+    SourceWeights.of(targets)  # several targets must be a convex combination
+    wanted = {phase.trains_on for phase in phases}
+    if wanted == {"target"}:
+        weighting = Fixed(list(targets), initial=targets)
+    if weighting is None:
+        raise ConfigError(
+            "Training on sources needs a weighting; pass weighting=Fixed(…) or TargetAware(…)."
+        )
+    for name in [*targets, *weighting.weights.names]:
+        if name not in names:
+            raise DataError(f"There is no task called {name!r}; {suggestion(name, names)}")
+        model.heads[name]
+    _check_units(wanted, targets, weighting)
+    return weighting
+
+
+def _check_units(wanted: set[str], targets: Mapping[str, float], weighting: Weighting) -> None:
+    weighed = [name for name in targets if name in weighting.weights.names]
+    if "sources" in wanted and weighed:
+        raise ConfigError(
+            f"Pre-training does not train on the target, but the weighting gives {weighed[0]!r} "
+            "a weight. Leave it out, or use JointTraining."
+        )
+    if "sources and target" in wanted and len(weighed) < len(targets):
+        missing = next(name for name in targets if name not in weighed)
+        raise ConfigError(
+            f"Joint training trains on the target too, but the weighting has no weight for "
+            f"{missing!r}. Give `Fixed` the target among its units, or set `target_share` of "
+            "`TargetAware`."
+        )
+    if weighting.target and set(weighting.target) != set(targets):
+        raise ConfigError(
+            f"The weighting follows {', '.join(weighting.target)}, but the target is "
+            f"{', '.join(targets)}. They must be the same."
+        )

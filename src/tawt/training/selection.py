@@ -1,0 +1,68 @@
+"""Keeping the best model by its dev score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Self
+
+from torch import Tensor, nn
+
+
+class Selection:
+    """The best score so far and, if it is to be kept, the model that had it.
+
+    Example:
+        >>> selection = Selection()
+        >>> for epoch, score in enumerate([0.5, 0.7, 0.6, 0.65]):
+        ...     selection.offer(score, epoch, None)
+        >>> selection.epoch, selection.stale(2), selection.stale(None)
+        (1, True, False)
+    """
+
+    def __init__(self) -> None:
+        self.score = -math.inf
+        self.epoch: int | None = None
+        self._last: int | None = None
+        self._parameters: dict[str, Tensor] | None = None
+
+    def offer(self, score: float, epoch: int, model: nn.Module | None) -> None:
+        """Keep this epoch if it is better than any before; the first of equals wins."""
+        self._last = epoch
+        if not score > self.score and self.epoch is not None:
+            return
+        self.score, self.epoch = score, epoch
+        if model is not None:
+            self._parameters = {
+                name: value.detach().to("cpu", copy=True)
+                for name, value in model.state_dict().items()
+            }
+
+    def stale(self, patience: int | None) -> bool:
+        """Whether `patience` epochs have passed without a better score."""
+        if patience is None or self.epoch is None or self._last is None:
+            return False
+        return self._last - self.epoch >= patience
+
+    def restore(self, model: nn.Module) -> None:
+        """Put the kept parameters back into the model, if any were kept."""
+        if self._parameters is not None:
+            model.load_state_dict(self._parameters)
+
+    def state_dict(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        return {
+            "score": self.score if math.isfinite(self.score) else None,
+            "epoch": self.epoch,
+            "last": self._last,
+            "parameters": self._parameters,
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """Inverse of `state_dict`."""
+        made = cls()
+        made.score = -math.inf if state["score"] is None else state["score"]
+        made.epoch, made._last = state["epoch"], state["last"]
+        made._parameters = state["parameters"]
+        return made

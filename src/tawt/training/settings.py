@@ -1,0 +1,106 @@
+"""How to train: everything that is neither the paradigm nor the weighting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tawt.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of the loop. The defaults are the paper's for fine-tuning BERT.
+
+    Example:
+        >>> Settings(batch_size=0)
+        Traceback (most recent call last):
+        ...
+        tawt.errors.ConfigError: `batch_size` must be at least 1; got 0.
+    """
+
+    batch_size: int = 32
+    """Examples of one task in a step."""
+
+    learning_rate: float = 5e-5
+    """Peak learning rate of AdamW."""
+
+    weight_decay: float = 0.0
+    """AdamW's decoupled weight decay."""
+
+    warmup: float = 0.0
+    """Share of the steps over which the learning rate rises from zero."""
+
+    decay: Literal["linear", "none"] = "linear"
+    """Whether the learning rate falls linearly to zero after the warm-up."""
+
+    clip_norm: float | None = 1.0
+    """Gradients longer than this are shortened to it."""
+
+    accumulation: int = 1
+    """Batches whose gradients are added up into one step."""
+
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """bf16 where the device has it; weights are kept in fp32."""
+
+    sampling: Literal["size", "weight"] = "size"
+    """Which task a step trains on: tasks in proportion to their size, the loss scaled so that the
+    objective is Σ ω_t L_t (the authors' scheme); or task t with probability ω_t."""
+
+    update_every: int | None = None
+    """Steps between weight updates; once an epoch by default."""
+
+    gradient_examples: int = 64
+    """Examples of each task from which its gradient is measured at an update."""
+
+    head_epochs: int = 1
+    """Pre-training: passes over the target with which its head is fitted each round."""
+
+    head_learning_rate: float = 1e-3
+    """Learning rate at which a head is fitted on a frozen representation."""
+
+    patience: int | None = None
+    """Stop after this many epochs without a better dev score."""
+
+    select: Literal["best", "last"] = "best"
+    """Keep the target model of the epoch with the best dev score, or the last."""
+
+    max_nonfinite: int = 10
+    """How many steps or updates may be skipped for a number that is not finite."""
+
+    workers: int = 0
+    """Processes that prepare batches ahead. Results do not depend on it."""
+
+    def __post_init__(self) -> None:
+        self._at_least("batch_size", "accumulation", "gradient_examples", low=1)
+        self._at_least("head_epochs", "max_nonfinite", "workers", "weight_decay", low=0)
+        for name in ("learning_rate", "head_learning_rate"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
+        for name in ("clip_norm", "update_every", "patience"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(f"`{name}` must be positive (or none); got {value}.")
+        if not 0 <= self.warmup < 1:
+            raise ConfigError(f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.")
+
+    def _at_least(self, *names: str, low: int) -> None:
+        for name in names:
+            if getattr(self, name) < low:
+                raise ConfigError(f"`{name}` must be at least {low}; got {getattr(self, name)}.")
+
+
+def learning_rate(step: int, total: int, settings: Settings, *, peak: float) -> float:
+    """The learning rate of one step: warm-up, then decay. A pure function, so nothing to resume.
+
+    Example:
+        >>> settings = Settings(warmup=0.5)
+        >>> [round(learning_rate(step, 4, settings, peak=1.0), 2) for step in range(4)]
+        [0.5, 1.0, 1.0, 0.5]
+    """
+    warm = round(settings.warmup * total)
+    if step < warm:
+        return peak * (step + 1) / warm
+    if settings.decay == "none":
+        return peak
+    return peak * (total - step) / max(1, total - warm)

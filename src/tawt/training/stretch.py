@@ -1,0 +1,116 @@
+"""A stretch of steps with one objective and one optimiser: a phase, or a fit of heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from tawt.training.batches import Loader, Schedule
+from tawt.weighting import Weighting
+
+
+@dataclass
+class Stretch:
+    """What the loop needs to take steps."""
+
+    weighting: Weighting
+    schedule: Schedule
+    loader: Loader
+    optimiser: torch.optim.Optimizer
+    parameters: list[Tensor]
+    moves: Literal["everything", "head"]
+    peak: float
+    """Peak learning rate."""
+    total: int
+    """Steps in all, for the decay."""
+    loss_sum: Tensor
+    """Of the epoch so far, on the device."""
+    scale_sum: float = 0.0
+    """Of the losses whose gradients have been added up since the last step."""
+
+    def clip(self, max_norm: float | None) -> Tensor:
+        """Shorten the gradients to `max_norm`; returns whether any entry was not finite.
+
+        A step's loss is scaled by its task's weight. The bound is scaled with it: what is
+        clipped is the batch's own gradient, or clipping would undo the weights.
+        The answer stays on the device: a step must not wait for it.
+        """
+        gradients = [p.grad for p in self.parameters if p.grad is not None]
+        norm = nn.utils.get_total_norm(gradients)
+        if max_norm is not None and self.scale_sum > 0:
+            nn.utils.clip_grads_with_norm_(self.parameters, max_norm * self.scale_sum, norm)
+        self.scale_sum = 0.0
+        return ~torch.isfinite(norm)
+
+    def set_learning_rate(self, value: float) -> None:
+        """For the next step."""
+        for group in self.optimiser.param_groups:
+            group["lr"] = value
+
+
+def optimiser_for(parameters: Iterable[Tensor], *, weight_decay: float) -> torch.optim.AdamW:
+    """AdamW whose fused step can be told to do nothing (see `skip_if`)."""
+    return torch.optim.AdamW(list(parameters), lr=0.0, weight_decay=weight_decay, fused=True)
+
+
+def skip_if(optimiser: torch.optim.Optimizer, bad: Tensor) -> None:
+    """Make the next step a no-op where `bad` is true, without asking the device.
+
+    This is the mechanism by which torch's own gradient scaler skips steps in mixed precision.
+    """
+    optimiser.grad_scale = None  # type: ignore[attr-defined]
+    optimiser.found_inf = bad.to(torch.float32)  # type: ignore[attr-defined]
+
+
+def optimiser_state(optimiser: torch.optim.Optimizer) -> dict[str, object]:
+    """The optimiser's tensors, by position; its settings are made anew from the config."""
+    return {"state": optimiser.state_dict()["state"]}
+
+
+def load_optimiser_state(
+    optimiser: torch.optim.Optimizer, saved: Mapping[str, Mapping[str, object]]
+) -> None:
+    """Inverse of `optimiser_state`."""
+    state = {int(position): entry for position, entry in saved["state"].items()}
+    groups = optimiser.state_dict()["param_groups"]
+    optimiser.load_state_dict({"state": state, "param_groups": groups})
+
+
+def rounds(length: int, every: int | None, *, start: int, before: int) -> Iterable[tuple[int, int]]:
+    """The stretches of an epoch between weight updates, from step `start` on.
+
+    Args:
+        length: Steps in the epoch.
+        every: Steps between updates; an epoch by default.
+        start: First step still to take.
+        before: Steps of earlier epochs, since updates are counted across epochs.
+
+    Yields:
+        First and last (exclusive) step of each.
+
+    Example:
+        >>> list(rounds(10, 4, start=0, before=10)), list(rounds(10, None, start=3, before=0))
+        ([(0, 2), (2, 6), (6, 10)], [(3, 10)])
+    """
+    while start < length:
+        size = length if every is None else every
+        position = start if every is None else before + start
+        end = min(length, start + size - position % size)
+        yield start, end
+        start = end
+
+
+def ends_round(end: int, length: int, every: int | None, *, before: int) -> bool:
+    """Whether a weight update is due after `end` steps of an epoch.
+
+    Example:
+        >>> ends_round(10, 10, None, before=0), ends_round(10, 10, 4, before=0)
+        (True, False)
+    """
+    return end == length if every is None else (before + end) % every == 0
+
+
