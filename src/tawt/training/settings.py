@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from tawt.errors import ConfigError
 
@@ -18,6 +18,8 @@ class Settings:
         ...
         tawt.errors.ConfigError: `batch_size` must be at least 1; got 0.
     """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}  # misspelt fields of a file are refused
 
     batch_size: int = 32
     """Examples of one task in a step."""

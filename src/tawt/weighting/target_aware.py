@@ -65,10 +65,12 @@ class TargetAware(Weighting):
                     "`target_share`."
                 )
         units = [*sources] if target_share is None else [*sources, *self.target]
-        weights = SourceWeights.initial(initial, units, sizes=sizes)
         self.rule = rule or UpdateRule.robust()
         self.target_share = target_share
         self.history = []
+        weights = initial_weights(
+            units, initial, sizes=sizes, target=self.target, target_share=target_share
+        )
         self.weights = weights.moved(self._allowed(weights, weights.logs))
         self._initial = self.weights.logs
 
@@ -136,12 +138,13 @@ class TargetAware(Weighting):
 
     def _moved(self, measured: Hypergradient) -> Tensor:
         rule = self.rule
+        gradient = measured.values
         if rule.step == "mirror":
             start = torch.lerp(self.weights.logs, self._initial, rule.anchor)
-            logs = simplex.mirror_step(start, measured.values, step_size=rule.step_size)
+            logs = simplex.mirror_step(start, gradient, step_size=rule.step_size)
         else:
             start = torch.lerp(self.weights.logs.exp(), self._initial.exp(), rule.anchor)
-            logs = simplex.projected_step(start.log(), measured.values, step_size=rule.step_size)
+            logs = simplex.projected_step(start.log(), gradient, step_size=rule.step_size)
         return self._allowed(self.weights, logs)
 
     def _allowed(self, weights: SourceWeights, logs: Tensor) -> Tensor:
@@ -178,6 +181,39 @@ class TargetAware(Weighting):
             target_norm=measured.target_norm if math.isfinite(measured.target_norm) else None,
             skipped=reason,
         )
+
+
+def initial_weights(
+    units: Sequence[str],
+    initial: Initial,
+    *,
+    sizes: Mapping[str, int] | None,
+    target: Iterable[str],
+    target_share: TargetShare | None,
+) -> SourceWeights:
+    """The weights that training starts from, the target's share already where it must be.
+
+    Args:
+        units: The tasks that are weighed.
+        initial: "uniform", "proportional" (needs `sizes`), or a mapping from task to weight.
+        sizes: Number of training examples of each; tasks that are not weighed are passed over.
+        target: Names of the targets.
+        target_share: As for `TargetAware`.
+
+    Example:
+        >>> initial_weights(
+        ...     ["a", "b", "goal"], "uniform", sizes=None, target=["goal"], target_share=0.5
+        ... ).shares()
+        {'a': 0.25, 'b': 0.25, 'goal': 0.5}
+    """
+    if sizes is not None:
+        sizes = {name: size for name, size in sizes.items() if name in units}
+    weights = SourceWeights.initial(initial, units, sizes=sizes)
+    if target_share is None:
+        return weights
+    low, high = share_range(target_share)
+    members = torch.tensor([name in set(target) for name in weights.names])
+    return weights.moved(simplex.with_share(weights.logs, members, low=low, high=high))
 
 
 def _plain(names: Sequence[str], values: Tensor) -> dict[str, float | None]:

@@ -1,0 +1,286 @@
+"""The configuration of a run: what the YAML file says, checked."""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from tawt.errors import ConfigError, TawtError
+from tawt.studies import yaml_lines
+from tawt.studies.presets import PRESETS
+from tawt.training import Settings
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class DigitsData(_Strict):
+    """scikit-learn's scanned digits, with sources good and bad."""
+
+    kind: Literal["digits"]
+    target_size: int = Field(30, ge=10, le=400)
+    """Labelled examples of the target."""
+
+
+class ArrayTask(_Strict):
+    """One task in `.npz` files, each with arrays `inputs` and `labels`."""
+
+    kind: Literal["classification", "regression"] = "classification"
+    """What is predicted: one of several labels, or a number."""
+    train: Path
+    """Examples to train on."""
+    dev: Path | None = None
+    """Examples to choose by."""
+    test: Path | None = None
+    """Examples to report on."""
+    labels: list[str] | None = None
+    """Names of the labels; 0, 1, … by default."""
+
+
+class ArrayData(_Strict):
+    """Tasks from NumPy files; paths are relative to the configuration."""
+
+    kind: Literal["arrays"]
+    tasks: dict[str, ArrayTask]
+    """By name: sources and target."""
+
+
+class ModelConfig(_Strict):
+    """The representation that the tasks share."""
+
+    kind: Literal["mlp", "cnn"] = "mlp"
+    """Fully connected layers, or a small convolutional network for images."""
+    widths: list[Annotated[int, Field(ge=1)]] = Field([64, 32], min_length=1)
+    """Units of each hidden layer; the last is the size of the representation."""
+    dropout: float = Field(0.0, ge=0, lt=1)
+    """Share of the representation left out in training."""
+
+
+class CurvatureConfig(_Strict):
+    """How H⁻¹ is applied."""
+
+    kind: Literal["identity", "conjugate-gradient", "neumann", "dense"] = "identity"
+    """Which approximation."""
+    scale: float = Field(1.0, gt=0)
+    """Identity: the constant."""
+    damping: float = Field(0.01, ge=0)
+    """Added to the Hessian's diagonal."""
+    iterations: int = Field(20, ge=1)
+    """Conjugate gradient: most iterations. Neumann: terms."""
+
+
+class WeightingConfig(_Strict):
+    """How the sources are weighed."""
+
+    kind: Literal["target-aware", "fixed"] = "target-aware"
+    """Learned by TAWT, or held as they start."""
+    preset: Literal["robust", "paper"] = "robust"
+    """Defaults for what is not given here."""
+    initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
+    """Where the weights start: equal, by size, or as given."""
+    target_share: Literal["learned"] | float | tuple[float, float] | None = None
+    """Joint training: the target's own share is learned, held, or kept in a range."""
+    alignment: Literal["cosine", "curvature"] = "cosine"
+    """What is measured between a source's gradient and the target's."""
+    scale: float = Field(1.0, gt=0)
+    """c of the paper: what the alignment is multiplied by."""
+    curvature: CurvatureConfig = CurvatureConfig()
+    """With `alignment: curvature`."""
+    step: Literal["mirror", "projected"] = "mirror"
+    """Mirror descent or projected gradient."""
+    step_size: float = Field(1.0, gt=0)
+    """η of the paper."""
+    own_alignment: Literal["itself", "held-out"] = "held-out"
+    """Joint training with a learned target share: what the target is compared with."""
+    anchor: float = Field(0.05, ge=0, lt=1)
+    """How far each step first returns towards the initial weights."""
+    ratio_bound: float | None = Field(None, ge=1)
+    """β: no weight may exceed β times another."""
+
+
+class RunConfig(_Strict):
+    """Everything that a run depends on."""
+
+    name: str = Field("run", pattern=r"^[\w.-]+$")
+    """Of the run folder: letters, digits, `_`, `-` and `.`."""
+    seed: int = Field(0, ge=0)
+    """Of every random choice."""
+    data: Annotated[DigitsData | ArrayData, Field(discriminator="kind")]
+    """Where the examples come from."""
+    target: str | dict[str, float]
+    """The task that counts, or several with the share each has."""
+    sources: list[str] | None = None
+    """The tasks that may help; all others by default."""
+    model: ModelConfig = ModelConfig()
+    """The representation."""
+    paradigm: Literal["single-task", "pre-training", "joint", "joint, then fine-tuning"] = "joint"
+    """How sources and target are used."""
+    epochs: int = Field(4, ge=1)
+    """Passes over the sources (and, in joint training, the target)."""
+    target_epochs: int = Field(4, ge=1)
+    """Passes over the target alone: single-task, and fine-tuning."""
+    fine_tune_learning_rate: float | None = Field(None, gt=0)
+    """Of fine-tuning; `training.learning_rate` by default."""
+    split_target: bool = False
+    """Weights and representation see one half of the target, the final head the other."""
+    weighting: WeightingConfig = WeightingConfig()
+    """How the sources are weighed."""
+    training: Settings = Settings()
+    """How to train."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, values: Any) -> Any:  # noqa: ANN401 - whatever the file holds
+        if not isinstance(values, Mapping):
+            return values
+        weighting = values.get("weighting") or {}
+        training = values.get("training") or {}
+        if not isinstance(weighting, Mapping) or not isinstance(training, Mapping):
+            return values
+        preset = PRESETS.get(str(weighting.get("preset", "robust")))
+        if preset is None:
+            return values
+        filled = {**preset.weighting, **weighting}
+        return {**values, "weighting": filled, "training": {**preset.training, **training}}
+
+    @property
+    def targets(self) -> dict[str, float]:
+        """The target, or several, with the share each has."""
+        return {self.target: 1.0} if isinstance(self.target, str) else self.target
+
+
+def load(path: Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+    """The configuration in a YAML file.
+
+    Args:
+        path: The file.
+        overrides: Values that replace the file's, by dotted name (`training.batch_size`).
+
+    Raises:
+        ConfigError: With the file, the line and the field, if it cannot be run.
+    """
+    values, lines = yaml_lines.read(path)
+    for name, value in (overrides or {}).items():
+        _set(values, name.split("."), value)
+    config = parsed(values, source=str(path), lines=lines)
+    return _with_absolute_paths(config, path.parent)
+
+
+def parsed(
+    values: Mapping[str, Any],
+    *,
+    source: str = "configuration",
+    lines: Mapping[yaml_lines.Place, int] | None = None,
+) -> RunConfig:
+    """The configuration in a mapping; errors are named after `source`."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(_explained(error, source, dict(lines or {}))) from error
+    except TawtError as error:
+        raise ConfigError(f"{source}: {error}") from error
+
+
+def dumped(config: RunConfig) -> str:
+    """The configuration as YAML, every default written out."""
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def difference(ours: RunConfig, theirs: RunConfig) -> str | None:
+    """The first field in which two configurations differ, or none.
+
+    Example:
+        >>> base = {"data": {"kind": "digits"}, "target": "digit"}
+        >>> difference(parsed(base), parsed({**base, "seed": 3}))
+        'seed: 0 here, 3 there'
+    """
+    left, right = _flat(ours.model_dump(mode="json")), _flat(theirs.model_dump(mode="json"))
+    for name in [*left, *right]:
+        if left.get(name) != right.get(name):
+            return f"{name}: {left.get(name)} here, {right.get(name)} there"
+    return None
+
+
+def _explained(error: ValidationError, source: str, lines: dict[yaml_lines.Place, int]) -> str:
+    problem = error.errors()[0]
+    # Pydantic puts the chosen member of a union into the path; the file has no such level.
+    place = tuple(part for part in problem["loc"] if not _is_member(part))
+    line = yaml_lines.line_of(place, lines)
+    where = f"{source}:{line}" if line else source
+    field = ".".join(map(str, place)) or "the configuration"
+    if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"{where}: there is no field `{field}`; {_nearest(place)}"
+    if problem["type"] in ("missing", "union_tag_not_found"):
+        return f"{where}: `{field}` is missing."
+    got = problem.get("input")
+    return f"{where}: `{field}`: {problem['msg'][0].lower()}{problem['msg'][1:]}; got {got!r}."
+
+
+def _is_member(part: str | int) -> bool:
+    return isinstance(part, str) and (
+        part in ("digits", "arrays", "str", "float")
+        or part.startswith(("literal[", "dict[", "tuple["))
+    )
+
+
+def _nearest(place: yaml_lines.Place) -> str:
+    known = _fields(RunConfig, place[:-1])
+    close = difflib.get_close_matches(str(place[-1]), known, n=1)
+    return f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}."
+
+
+def _fields(model: Any, place: yaml_lines.Place) -> list[str]:  # noqa: ANN401
+    """Names of the fields at a place of the configuration, over all members of unions."""
+    models = [model]
+    for part in place:
+        annotations = [typing.get_type_hints(m).get(str(part)) for m in models]
+        models = [m for a in annotations for m in _models_in(a)] or models
+    return sorted({name for m in models for name in typing.get_type_hints(m) if name[0] != "_"} - {"model_config"})
+
+
+def _models_in(annotation: Any) -> list[Any]:  # noqa: ANN401
+    if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or annotation is Settings):
+        return [annotation]
+    return [m for inner in typing.get_args(annotation) for m in _models_in(inner)]
+
+
+def _set(values: dict[str, Any], path: list[str], value: Any) -> None:  # noqa: ANN401
+    for key in path[:-1]:
+        inner = values.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"Cannot set {'.'.join(path)}: `{key}` is not a section.")
+        values = inner
+    values[path[-1]] = value
+
+
+def _with_absolute_paths(config: RunConfig, folder: Path) -> RunConfig:
+    if not isinstance(config.data, ArrayData):
+        return config
+    tasks = {
+        name: task.model_copy(
+            update={
+                split: (folder / path).resolve()
+                for split in ("train", "dev", "test")
+                if (path := getattr(task, split)) is not None
+            }
+        )
+        for name, task in config.data.tasks.items()
+    }
+    return config.model_copy(update={"data": config.data.model_copy(update={"tasks": tasks})})
+
+
+def _flat(value: Any, name: str = "") -> dict[str, Any]:  # noqa: ANN401
+    if not isinstance(value, dict):
+        return {name: value}
+    return {
+        inner: entry
+        for key, part in value.items()
+        for inner, entry in _flat(part, f"{name}.{key}" if name else key).items()
+    }

@@ -1,0 +1,63 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tawt.errors import RunError
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file so that a reader, or a crash, sees the old one or the new one, never a part.
+
+    Raises:
+        RunError: If it cannot be written; the old file is as it was.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write(Path(folder, "note.txt"), "hello")
+        ...     Path(folder, "note.txt").read_text()
+        'hello'
+    """
+    data = content.encode() if isinstance(content, str) else content
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)  # as an ordinary file; mkstemp makes it private
+        Path(temporary).replace(path)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):  # the disk may refuse this too
+                Path(temporary).unlink(missing_ok=True)
+        raise RunError(
+            f"Could not write {path}: {error.strerror or error}. What was there before is intact; "
+            "make room (or fix the permissions) and run again with --resume."
+        ) from error
+
+
+def write_json(path: Path, value: Any) -> None:  # noqa: ANN401
+    """Write a value as readable JSON, whole or not at all."""
+    write(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401
+    """Read JSON.
+
+    Raises:
+        RunError: If the file is missing or is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not whole JSON"
+        raise RunError(f"Cannot read {path}: {reason}.") from error

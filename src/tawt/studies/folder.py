@@ -1,0 +1,202 @@
+"""The folder that a run leaves behind, and when it may be written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tawt.errors import ConfigError, RunError
+from tawt.studies import files
+from tawt.studies import yaml_lines as yaml_file
+from tawt.studies.config import RunConfig, difference, dumped, parsed
+from tawt.training import TrainingResult
+from tawt.training import checkpoints as states
+
+CONFIG, RECORD, WEIGHTS = "config.yaml", "record.json", "weights.jsonl"
+_STATE = Path("checkpoints", "state.safetensors")
+
+
+class RunFolder:
+    """One run on disk.
+
+        config.yaml        resolved, enough to run it again
+        record.json        versions, seed, device, data fingerprints, scores, times
+        weights.jsonl      one line per update: step, weights, alignments, norms
+        predictions.*.tsv  gold, predicted and score of each example
+        model/             parameters in safetensors, and what they are parameters of
+        checkpoints/       state of an unfinished run
+
+    A run is finished when it has a record; that file is written last.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its end."""
+        return (self.path / RECORD).exists()
+
+    def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
+        """Make the folder ready for this run, or say why it must not be touched.
+
+        Raises:
+            RunError: It holds another run, or an unfinished one that was not to be resumed, or
+                files that are not a run's.
+        """
+        started = (self.path / CONFIG).exists()
+        if overwrite and (started or self.finished):
+            self._clear()
+        elif started:
+            self._check_same(config)
+            if self.finished and not resume:
+                raise RunError(
+                    f"{self.path} holds a finished run; use --overwrite to run it again, or give "
+                    "another folder."
+                )
+            if not self.finished and not resume:
+                raise RunError(
+                    f"{self.path} holds an unfinished run; use --resume to go on with it, or "
+                    "--overwrite to start again."
+                )
+        elif self.path.exists() and (not self.path.is_dir() or any(self._visible())):
+            raise RunError(f"{self.path} is not a run folder and not empty; give another folder.")
+        if not (self.path / CONFIG).exists():
+            files.write(self.path / CONFIG, dumped(config))
+
+    def config(self) -> RunConfig:
+        """The configuration the run was started with."""
+        path = self.path / CONFIG
+        if not path.exists():
+            raise RunError(f"{self.path} is not a run folder: it has no {CONFIG}.")
+        try:
+            values, lines = yaml_file.read(path)
+            return parsed(values, source=str(path), lines=lines)
+        except ConfigError as error:
+            raise RunError(f"The run folder {self.path} is damaged: {error}") from error
+
+    def record(self) -> dict[str, Any]:
+        """What the run came to.
+
+        Raises:
+            RunError: The run is not finished, or its record is damaged.
+        """
+        self.config()
+        if not self.finished:
+            raise RunError(f"{self.path} holds an unfinished run; finish it with --resume.")
+        record = files.read_json(self.path / RECORD)
+        if not isinstance(record, dict) or "scores" not in record:
+            raise RunError(f"The run folder {self.path} is damaged: {RECORD} has no scores.")
+        return record
+
+    def updates(self) -> list[dict[str, Any]]:
+        """The history of the weights."""
+        path = self.path / WEIGHTS
+        try:
+            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        except (OSError, ValueError) as error:
+            raise RunError(f"The run folder {self.path} is damaged: {WEIGHTS}: {error}.") from error
+
+    def example_scores(self, target: str, split: str = "test") -> list[float]:
+        """Score of each example of a split, in order."""
+        path = self.path / f"predictions.{split}.tsv"
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = list(csv.DictReader(file, delimiter="\t"))
+            return [float(row["score"]) for row in rows if row["task"] == target]
+        except (OSError, ValueError, KeyError) as error:
+            raise RunError(
+                f"The run folder {self.path} is damaged: {path.name}: {error}."
+            ) from error
+
+    def write_weights(self, history: Sequence[Mapping[str, Any]]) -> None:
+        """One line per update."""
+        lines = [json.dumps(update, ensure_ascii=False) + "\n" for update in history]
+        files.write(self.path / WEIGHTS, "".join(lines))
+
+    def write_result(self, result: TrainingResult, model: bytes, about: Mapping[str, Any]) -> None:
+        """Everything but the record."""
+        self.write_weights([update.to_json() for update in result.history])
+        for split in ("dev", "test"):
+            rows = [
+                (target, gold, predicted, score)
+                for target, splits in result.predictions.items()
+                if split in splits
+                for gold, predicted, score in zip(
+                    splits[split].gold,
+                    splits[split].predicted,
+                    splits[split].example_scores,
+                    strict=True,
+                )
+            ]
+            if rows:
+                files.write(self.path / f"predictions.{split}.tsv", _tsv(rows))
+        files.write(self.path / "model" / "model.safetensors", model)
+        files.write_json(self.path / "model" / "model.json", about)
+
+    def finish(self, record: Mapping[str, Any]) -> None:
+        """Write the record, and let the checkpoint go."""
+        files.write_json(self.path / RECORD, record)
+        shutil.rmtree(self.path / _STATE.parent, ignore_errors=True)
+
+    def _check_same(self, config: RunConfig) -> None:
+        changed = difference(self.config(), config)
+        if changed is not None:
+            raise RunError(
+                f"{self.path} was started with another configuration ({changed}, folder and now); "
+                "use --overwrite to start again, or give another folder."
+            )
+
+    def _visible(self) -> list[Path]:
+        return [path for path in self.path.iterdir() if not path.name.startswith(".")]
+
+    def _clear(self) -> None:
+        for path in (self.path / RECORD, self.path / CONFIG, self.path / WEIGHTS):
+            path.unlink(missing_ok=True)
+        for path in self.path.glob("predictions.*.tsv"):
+            path.unlink()
+        for name in ("model", "checkpoints"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+
+
+class FolderCheckpoint:
+    """The loop's state in a run folder, saved every so many seconds.
+
+    Args:
+        folder: Of the run.
+        seconds: Between saves; 0 saves after every step.
+    """
+
+    def __init__(self, folder: RunFolder, *, seconds: float) -> None:
+        self._folder = folder
+        self._path = folder.path / _STATE
+        self._seconds = seconds
+        self._saved = time.monotonic()
+
+    def load(self) -> dict[str, Any] | None:
+        """The state of the unfinished run, if it got as far as saving one."""
+        return states.read(self._path) if self._path.exists() else None
+
+    def due(self) -> bool:
+        """Whether enough time has passed."""
+        return time.monotonic() - self._saved >= self._seconds
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Replace the state, and the history that belongs to it."""
+        files.write(self._path, states.to_bytes(state))
+        self._folder.write_weights(state["weighting"]["history"])
+        self._saved = time.monotonic()
+
+
+def _tsv(rows: Sequence[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerow(("task", "gold", "predicted", "score"))
+    writer.writerows(rows)
+    return text.getvalue()

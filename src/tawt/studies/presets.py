@@ -1,0 +1,27 @@
+"""Two sets of defaults: what the paper did, and what we found to be safer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Values for the fields of a configuration that are not given in it."""
+
+    weighting: Mapping[str, Any]
+    training: Mapping[str, Any]
+
+
+PRESETS: Mapping[str, Preset] = {
+    "paper": Preset(
+        weighting={"target_share": "learned", "own_alignment": "itself", "anchor": 0.0},
+        training={"sampling": "size", "gradient_examples": 64},
+    ),
+    "robust": Preset(
+        weighting={"target_share": 0.3, "own_alignment": "held-out", "anchor": 0.05},
+        training={"sampling": "weight", "gradient_examples": 128, "head_epochs": 5},
+    ),
+}

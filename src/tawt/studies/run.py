@@ -1,0 +1,138 @@
+"""One run: from a configuration to a folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save
+
+from tawt.errors import DataError
+from tawt.studies import building
+from tawt.studies.config import RunConfig
+from tawt.studies.folder import FolderCheckpoint, RunFolder
+from tawt.studies.record import circumstances
+from tawt.tasks import Classification, MultiTaskModel, Task
+from tawt.training import TrainingResult, train
+from tawt.training.devices import accelerator_for
+from tawt.training.progress import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to run, none of which changes what comes out."""
+
+    resume: bool = False
+    """Go on with an unfinished run; a finished one is left as it is."""
+    overwrite: bool = False
+    """Start again, even if there is a finished run."""
+    checkpoint_seconds: float = 60.0
+    """Between checkpoints."""
+    log_with: str | None = None
+    """An experiment tracker that Accelerate knows, such as "tensorboard"."""
+
+
+def run(
+    config: RunConfig,
+    path: Path,
+    *,
+    options: Options | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> dict[str, Any]:
+    """Train as configured, leave everything in a folder, and return its record.
+
+    Args:
+        config: What to do.
+        path: The run's folder.
+        options: How to go about it.
+        on_progress: Told after every step.
+        should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
+            raised.
+    """
+    options = options or Options()
+    tasks = building.tasks(config)  # bad input is found before anything is written
+    model, weighting = building.model(config, tasks), building.weighting(config, tasks)
+    paradigm = building.paradigm(config)
+    _check_target(config, tasks)
+    folder = RunFolder(path)
+    folder.open(config, resume=options.resume, overwrite=options.overwrite)
+    if folder.finished:
+        return folder.record()
+
+    began, clock = datetime.now(UTC), time.perf_counter()
+    accelerator = accelerator_for(
+        config.training.precision, log_with=options.log_with, log_folder=str(path / "logs")
+    )
+    if options.log_with is not None:
+        accelerator.init_trackers(config.name)
+    result = train(
+        model,
+        tasks=tasks,
+        target=config.target,
+        paradigm=paradigm,
+        weighting=weighting,
+        settings=config.training,
+        seed=config.seed,
+        checkpoint=FolderCheckpoint(folder, seconds=options.checkpoint_seconds),
+        accelerator=accelerator,
+        on_progress=on_progress,
+        should_stop=should_stop,
+    )
+    if options.log_with is not None:
+        accelerator.end_training()
+    folder.write_result(result, save(model.state_dict()), _about(config, tasks, model))
+    record = {
+        "name": config.name,
+        "seed": config.seed,
+        **circumstances(accelerator.device),
+        "began": began.isoformat(timespec="seconds"),
+        "seconds": round(time.perf_counter() - clock, 3),
+        "data": building.fingerprints(tasks),
+        **_outcome(config, result),
+    }
+    folder.finish(record)
+    return record
+
+
+def _check_target(config: RunConfig, tasks: list[Task]) -> None:
+    for task in tasks:
+        if task.name in config.targets and task.dev is None and task.test is None:
+            raise DataError(
+                f"The target {task.name!r} has neither dev nor test examples, so nothing could be "
+                "measured; give it at least one of them."
+            )
+
+
+def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
+    return {
+        "target": config.target,
+        "metric": result.metric,
+        "scores": result.scores,
+        "weights": result.weights,
+        "multipliers": result.multipliers,
+        "epochs": result.epochs,
+        "best_epoch": result.best_epoch,
+        "steps": result.steps,
+        "skipped_steps": result.skipped_steps,
+        "skipped_updates": sum(update.skipped is not None for update in result.history),
+    }
+
+
+def _about(config: RunConfig, tasks: list[Task], model: MultiTaskModel) -> dict[str, Any]:
+    """What the parameters are parameters of."""
+    labels = {
+        task.name: list(task.kind.labels) if isinstance(task.kind, Classification) else None
+        for task in tasks
+    }
+    return {
+        "format": "tawt arrays 1",
+        "representation": config.model.model_dump(mode="json"),
+        "input_shape": list(building.input_shape(tasks)),
+        "heads": [{"task": name, "labels": labels[name]} for name in model.heads],
+        "target": config.target,
+    }
