@@ -1,0 +1,5 @@
+"""`python -m tawt`."""
+
+from tawt.cli import main
+
+main()

@@ -1,0 +1,55 @@
+"""The application: its commands, and what happens when one fails."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+import tawt
+from tawt.cli import commands
+from tawt.cli.console import complain
+from tawt.errors import Interrupted, TawtError
+
+app = typer.Typer(
+    name="tawt",
+    help="Learn how much each of your other datasets should count for the task you care about.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(commands.demo)
+app.command()(commands.train)
+app.command()(commands.compare)
+app.command()(commands.report)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tawt {tawt.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[  # noqa: ARG001
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show it and exit."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; exit 2 on a user's mistake, 130 when interrupted."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    try:
+        app()
+    except (Interrupted, KeyboardInterrupt) as stop:
+        complain(f"{stop} Go on with --resume." if str(stop) else "interrupted")
+        sys.exit(130)
+    except TawtError as error:
+        complain(str(error))
+        sys.exit(2)

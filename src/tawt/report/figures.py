@@ -1,0 +1,141 @@
+"""The report's plots, as Plotly figures."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from scipy import stats
+
+from tawt.studies import Comparison
+
+# Okabe and Ito's colours, which the colour-blind can tell apart, without the black and the yellow
+# that vanish on dark or light paper; sources past the seventh take them again, dashed.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a63d2")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+
+Updates = Sequence[Mapping[str, Any]]
+"""Lines of weights.jsonl."""
+
+
+def scores(comparison: Comparison) -> go.Figure:
+    """Every seed's score, the mean of each row, and its 95% interval over seeds."""
+    figure = go.Figure()
+    names = [_safe(row.name) for row in comparison.rows]
+    learned = [row.name.startswith("weighted") for row in comparison.rows]
+    colours = [_COLOURS[1] if is_learned else _COLOURS[0] for is_learned in learned]
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * score for row in comparison.rows for score in row.scores],
+            y=[name for name, row in zip(names, comparison.rows, strict=True) for _ in row.scores],
+            mode="markers",
+            marker={"size": 7, "opacity": 0.4, "color": "#888888"},
+            name="one seed",
+            hovertemplate="%{y}: %{x:.1f}<extra></extra>",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * row.mean for row in comparison.rows],
+            y=names,
+            mode="markers",
+            marker={"size": 12, "color": colours},
+            error_x={
+                "type": "data",
+                "array": [100 * _half_interval(row.scores) for row in comparison.rows],
+                "thickness": 2,
+            },
+            name="mean and 95% interval",
+            hovertemplate="%{y}: %{x:.1f}<extra></extra>",
+        )
+    )
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure.update_xaxes(title=f"test {_safe(comparison.metric)} (%)")
+    figure.update_layout(height=90 + 38 * len(names))
+    return figure
+
+
+def weights(updates: Updates) -> go.Figure:
+    """Each unit's share of the objective, over training."""
+    return _over_time(updates, "weights", title="share ω", zero_line=False)
+
+
+def alignments(updates: Updates) -> go.Figure:
+    """How well each unit's gradient agreed with the target's, over training."""
+    return _over_time(updates, "alignments", title="alignment with the target", zero_line=True)
+
+
+def sample_size(epochs: Sequence[Mapping[str, Any]]) -> go.Figure:
+    """N_ω over training."""
+    known = [entry for entry in epochs if "effective_sample_size" in entry]
+    figure = go.Figure(
+        go.Scatter(
+            x=[entry["step"] for entry in known],
+            y=[entry["effective_sample_size"] for entry in known],
+            mode="lines+markers",
+            line={"color": _COLOURS[0]},
+            name="effective sample size",
+        )
+    )
+    figure.update_xaxes(title="step")
+    figure.update_yaxes(title="N<sub>ω</sub>", rangemode="tozero")
+    return figure
+
+
+def averaged(runs: Sequence[Updates]) -> list[dict[str, Any]]:
+    """The mean over seeds of each update's weights and alignments; skipped ones are left out."""
+    shortest = min(len(updates) for updates in runs)
+    return [
+        {
+            "step": together[0]["step"],
+            **{
+                field: {
+                    name: _mean([update[field].get(name) for update in together])
+                    for name in together[0]["weights"]
+                }
+                for field in ("weights", "alignments")
+            },
+        }
+        for together in ([updates[k] for updates in runs] for k in range(shortest))
+    ]
+
+
+def _over_time(updates: Updates, field: str, *, title: str, zero_line: bool) -> go.Figure:
+    figure = go.Figure()
+    names = list(updates[0]["weights"]) if updates else []
+    for position, name in enumerate(names):
+        colour = _COLOURS[position % len(_COLOURS)]
+        dash = _DASHES[position // len(_COLOURS) % len(_DASHES)]
+        figure.add_trace(
+            go.Scatter(
+                x=[update["step"] for update in updates],
+                y=[update[field].get(name) for update in updates],
+                mode="lines+markers" if len(updates) < 60 else "lines",
+                line={"color": colour, "dash": dash},
+                marker={"size": 4},
+                name=_safe(name),
+            )
+        )
+    figure.update_xaxes(title="step")
+    figure.update_yaxes(title=title, zeroline=zero_line, rangemode="normal" if zero_line else "tozero")
+    return figure
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _half_interval(values: Sequence[float]) -> float:
+    if len(values) < 2:
+        return 0.0
+    error = float(np.std(values, ddof=1)) / len(values) ** 0.5
+    return float(stats.t.ppf(0.975, len(values) - 1)) * error
+
+
+def _safe(text: str) -> str:
+    """Plotly reads a little HTML in labels; a name is a name."""
+    return html.escape(text)

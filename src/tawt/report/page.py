@@ -1,0 +1,187 @@
+"""One HTML page that opens anywhere, with no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
+
+from tawt.errors import RunError
+from tawt.report import figures
+from tawt.report.tables import HEADINGS, cells, p_text
+from tawt.studies import Comparison, RunFolder
+from tawt.studies.rows import slug
+from tawt.studies.words import in_words
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure with its heading, by the name under which the page finds it."""
+
+    name: str
+    title: str
+    figure: go.Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """One run, or the mean of a row's runs."""
+
+    title: str
+    plots: list[Plot]
+    final: dict[str, tuple[str, str]]
+    """Share and multiplier of each task at the end."""
+    is_open: bool = False
+    note: str = ""
+
+
+def comparison_page(comparison: Comparison, folder: Path) -> str:
+    """The page of a comparison, from its table and its run folders."""
+    sections = [
+        section
+        for row in comparison.rows
+        if row.name.startswith("weighted")
+        for section in _row_sections(row.name, folder / slug(row.name), comparison.seeds)
+    ]
+    return _page(
+        title=f"{comparison.target}: which data helped",
+        lead=in_words(comparison),
+        headings=HEADINGS,
+        rows=[cells(row, seeds=len(comparison.seeds)) for row in comparison.rows],
+        caption=(
+            f"{comparison.metric} on the test examples of {comparison.target}, in percent; "
+            f"{len(comparison.seeds)} seeds; paired t-test on test examples, Holm-corrected."
+        ),
+        plots=[Plot("scores", "Scores", figures.scores(comparison))],
+        sections=sections,
+        about={"circumstances": comparison.circumstances, "seconds": comparison.seconds},
+        config=(folder / "config.yaml").read_text(encoding="utf-8"),
+    )
+
+
+def runs_page(paths: Sequence[Path]) -> str:
+    """The page of one finished run, or of several beside each other."""
+    if not paths:
+        raise RunError("There is no run to report on; name at least one run folder.")
+    folders = [RunFolder(path) for path in paths]
+    records = [folder.record() for folder in folders]
+    sections = [
+        _section(folder, record, position=position, title=record["name"], is_open=position == 0)
+        for position, (folder, record) in enumerate(zip(folders, records, strict=True))
+    ]
+    names = [record["name"] for record in records]
+    return _page(
+        title=names[0] if len(names) == 1 else f"{len(names)} runs",
+        lead=[_said(record) for record in records],
+        headings=("run", "task", "split", "metric", "score"),
+        rows=[row for record in records for row in _score_rows(record)],
+        caption="Scores of the target model on held-out examples, in percent where they are shares.",
+        plots=[],
+        sections=sections,
+        about={record["name"]: _circumstances(record) for record in records},
+        config="\n---\n".join(
+            (path / "config.yaml").read_text(encoding="utf-8") for path in paths
+        ),
+    )
+
+
+def _row_sections(name: str, folder: Path, seeds: Sequence[int]) -> list[Section]:
+    runs = [RunFolder(folder / str(seed)) for seed in seeds]
+    mean = figures.averaged([run.updates() for run in runs])
+    key = slug(name)
+    over_seeds = Section(
+        title=name,
+        plots=_time_plots(f"{key}-mean", mean),
+        final={},
+        is_open=True,
+        note=f"Mean over {len(seeds)} seeds.",
+    )
+    single = [
+        _section(run, run.record(), position=f"{key}-{seed}", title=f"{name}, seed {seed}")
+        for run, seed in zip(runs, seeds, strict=True)
+    ]
+    return [over_seeds, *single]
+
+
+def _section(
+    folder: RunFolder,
+    record: dict[str, Any],
+    *,
+    position: int | str,
+    title: str,
+    is_open: bool = False,
+) -> Section:
+    updates = folder.updates()
+    plots = _time_plots(f"run-{position}", updates) if updates else []
+    if any("effective_sample_size" in entry for entry in record["epochs"]):
+        figure = figures.sample_size(record["epochs"])
+        plots.append(Plot(f"run-{position}-size", "Effective sample size", figure))
+    skipped = record["skipped_updates"] + sum(record["skipped_steps"].values())
+    return Section(
+        title=title,
+        plots=plots,
+        final={
+            name: (f"{share:.4f}", f"{record['multipliers'][name]:.3g}")
+            for name, share in record["weights"].items()
+        },
+        is_open=is_open,
+        note=f"{skipped} steps or updates were skipped for numbers not finite." if skipped else "",
+    )
+
+
+def _time_plots(name: str, updates: figures.Updates) -> list[Plot]:
+    return [
+        Plot(f"{name}-weights", "Weights", figures.weights(updates)),
+        Plot(f"{name}-alignments", "Alignments", figures.alignments(updates)),
+    ]
+
+
+def _score_rows(record: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (record["name"], target, split, metric, f"{100 * value:.2f}")
+        for target, splits in record["scores"].items()
+        for split, values in splits.items()
+        for metric, value in values.items()
+    ]
+
+
+def _said(record: dict[str, Any]) -> str:
+    ranked = sorted(record["weights"].items(), key=lambda item: -item[1])
+    shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in ranked)
+    return f"{record['name']}: final shares {shares}."
+
+
+def _circumstances(record: dict[str, Any]) -> dict[str, Any]:
+    kept = ("seed", "versions", "machine", "commit", "began", "seconds", "steps")
+    return {key: record[key] for key in kept}
+
+
+def _page(*, plots: list[Plot], sections: list[Section], **content: Any) -> str:  # noqa: ANN401
+    every = [*plots, *(plot for section in sections for plot in section.plots)]
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tawt.report"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("page.html.j2").render(
+        plots=plots,
+        sections=sections,
+        plotly=get_plotlyjs(),
+        specs=_script_json({plot.name: plot.figure.to_plotly_json() for plot in every}),
+        p_text=p_text,
+        **content,
+    )
+
+
+def _script_json(value: Any) -> str:  # noqa: ANN401
+    """JSON that can stand inside a script element: no tag can close it."""
+    text = json.dumps(value, default=_plain, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    return value.tolist() if hasattr(value, "tolist") else list(value)

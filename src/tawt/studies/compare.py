@@ -1,0 +1,188 @@
+"""Ways of training beside each other, over several seeds, with tests of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tawt.errors import ConfigError
+from tawt.studies import building, files
+from tawt.studies.config import RunConfig, dumped
+from tawt.studies.folder import RunFolder
+from tawt.studies.pool import Job, run_all
+from tawt.studies.rows import Row, chosen, slug
+from tawt.studies.run import Options
+from tawt.studies.significance import holm, paired_t_test
+
+COMPARISON = "comparison.json"
+
+
+@dataclass(frozen=True)
+class RowResult:
+    """One row of the table."""
+
+    name: str
+    scores: list[float]
+    """Test score of each seed."""
+    mean: float
+    spread: float
+    """Standard deviation over seeds; 0 for one seed."""
+    weights: dict[str, float]
+    """Final shares, averaged over seeds."""
+    against: str | None = None
+    difference: float | None = None
+    """Mean score over that of the row it is compared with."""
+    wins: int | None = None
+    """Seeds on which it is better than that row."""
+    p_value: float | None = None
+    """Of the paired t-test on test examples, Holm-corrected over the table."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table, and what it was made with."""
+
+    target: str
+    metric: str
+    seeds: list[int]
+    rows: list[RowResult]
+    circumstances: dict[str, Any]
+    seconds: float
+    """Training time of all runs together."""
+
+    def row(self, name: str) -> RowResult | None:
+        """The row of that name, if it is in the table."""
+        return next((row for row in self.rows if row.name == name), None)
+
+
+def compare(
+    config: RunConfig,
+    folder: Path,
+    *,
+    rows: Sequence[str] | None,
+    seeds: Sequence[int],
+    workers: int,
+    options: Options,
+    should_stop: Callable[[], bool],
+    on_done: Callable[[int, int], None],
+) -> Comparison:
+    """Make the runs that are not made yet, and the table.
+
+    Args:
+        config: What all runs share.
+        folder: Holds a folder for each run.
+        rows: Names from `ROWS`; those that make sense for the configuration by default.
+        seeds: One run of each row for each.
+        workers: Runs at a time.
+        options: How to run.
+        should_stop: Asked now and then.
+        on_done: Told how many runs of how many are done.
+    """
+    table = chosen(rows, config)
+    target = config.target
+    if not isinstance(target, str):
+        raise ConfigError("A comparison has one target; `target` names several.")
+    if all(task.test is None for task in building.tasks(config) if task.name == target):
+        raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
+    jobs = [
+        Job(row.applied(config, seed=seed), folder / slug(row.name) / str(seed))
+        for seed in seeds
+        for row in table
+    ]
+    for job in jobs:  # refused before the first is run
+        RunFolder(job.path).open(job.config, resume=True, overwrite=options.overwrite)
+    open_jobs = [job for job in jobs if not RunFolder(job.path).finished]
+    done = len(jobs) - len(open_jobs)
+    on_done(done, len(jobs))
+
+    def count(job: Job) -> None:  # noqa: ARG001
+        nonlocal done
+        done += 1
+        on_done(done, len(jobs))
+
+    resuming = Options(
+        resume=True, checkpoint_seconds=options.checkpoint_seconds, log_with=options.log_with
+    )
+    if open_jobs:
+        run_all(
+            open_jobs, workers=workers, options=resuming, should_stop=should_stop, on_done=count
+        )
+    files.write(folder / "config.yaml", dumped(config))
+    comparison = tabulated(folder, target, table, list(seeds))
+    files.write_json(folder / COMPARISON, asdict(comparison))
+    return comparison
+
+
+def tabulated(folder: Path, target: str, table: Sequence[Row], seeds: list[int]) -> Comparison:
+    """The table of finished runs."""
+    runs = {
+        row.name: [RunFolder(folder / slug(row.name) / str(seed)) for seed in seeds]
+        for row in table
+    }
+    records = {name: [run.record() for run in found] for name, found in runs.items()}
+    first = records[table[0].name][0]
+    metric = first["metric"][target]
+    scores = {
+        name: [record["scores"][target]["test"][metric] for record in found]
+        for name, found in records.items()
+    }
+    examples = {
+        name: np.array([run.example_scores(target) for run in found])
+        for name, found in runs.items()
+    }
+    compared = {row.name: row.against for row in table if row.against in scores}
+    p_values = holm(
+        {
+            name: paired_t_test(examples[name], examples[against])
+            for name, against in compared.items()
+            if against is not None
+        }
+    )
+    return Comparison(
+        target=target,
+        metric=metric,
+        seeds=seeds,
+        rows=[
+            _row(row.name, scores, records[row.name], compared.get(row.name), p_values)
+            for row in table
+        ],
+        circumstances={key: first[key] for key in ("versions", "machine", "commit")},
+        seconds=round(sum(record["seconds"] for found in records.values() for record in found), 1),
+    )
+
+
+def _row(
+    name: str,
+    scores: dict[str, list[float]],
+    records: list[dict[str, Any]],
+    against: str | None,
+    p_values: dict[str, float],
+) -> RowResult:
+    ours = scores[name]
+    theirs = scores[against] if against is not None else None
+    weights = {
+        task: float(np.mean([record["weights"][task] for record in records]))
+        for task in records[0]["weights"]
+    }
+    return RowResult(
+        name=name,
+        scores=ours,
+        mean=float(np.mean(ours)),
+        spread=float(np.std(ours, ddof=1)) if len(ours) > 1 else 0.0,
+        weights=weights,
+        against=against,
+        difference=None if theirs is None else float(np.mean(ours) - np.mean(theirs)),
+        wins=None if theirs is None else sum(a > b for a, b in zip(ours, theirs, strict=True)),
+        p_value=p_values.get(name),
+    )
+
+
+def load_comparison(folder: Path) -> Comparison:
+    """The table that a comparison left in its folder."""
+    values = files.read_json(folder / COMPARISON)
+    rows = [RowResult(**row) for row in values.pop("rows")]
+    return Comparison(rows=rows, **values)

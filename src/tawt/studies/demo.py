@@ -1,0 +1,32 @@
+"""The built-in demonstration: a study of scanned digits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tawt.studies.config import RunConfig, parsed
+
+HELPFUL = ("parity", "magnitude", "shape")
+"""Sources that a reader of digits would call related; the method is not told."""
+SEEDS = 5
+
+_CONFIG: dict[str, Any] = {
+    "name": "demo",
+    "data": {"kind": "digits", "target_size": 30},
+    "target": "digit",
+    "model": {"kind": "mlp", "widths": [64, 32]},
+    "epochs": 3,
+    "target_epochs": 80,
+    "fine_tune_learning_rate": 0.001,
+    "weighting": {"preset": "robust"},
+    "training": {
+        "learning_rate": 0.01,
+        "head_learning_rate": 0.01,
+        "update_every": 20,
+    },
+}
+
+
+def demo_config() -> RunConfig:
+    """What all runs of the demonstration share."""
+    return parsed(_CONFIG)

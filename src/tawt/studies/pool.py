@@ -1,0 +1,93 @@
+"""Many runs on one machine, several at a time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import torch
+
+from tawt.errors import Interrupted, TawtError
+from tawt.studies.config import RunConfig
+from tawt.studies.run import Options, run
+
+_POLL_SECONDS = 0.2
+_stop = threading.Event()
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run to be made, and where."""
+
+    config: RunConfig
+    path: Path
+
+
+def run_all(
+    jobs: Sequence[Job],
+    *,
+    workers: int,
+    options: Options,
+    should_stop: Callable[[], bool],
+    on_done: Callable[[Job], None],
+) -> None:
+    """Make every run; those that fail are named when the others are done.
+
+    Each worker trains on one thread, so that results do not depend on how many there are.
+
+    Raises:
+        Interrupted: A stop was asked for; runs in flight have saved their state.
+        TawtError: A run failed; the others were finished first.
+    """
+    context = multiprocessing.get_context("spawn")
+    failures: list[str] = []
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker) as pool:
+        pending = {pool.submit(_work, job, options): job for job in jobs}
+        try:
+            for future in _as_completed(set(pending), should_stop):
+                error = future.exception()
+                if isinstance(error, TawtError):
+                    failures.append(f"{pending[future].path.name}: {error}")
+                elif error is not None:
+                    raise error
+                else:
+                    on_done(pending[future])
+        except Interrupted:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(pool._processes.values()):
+                os.kill(process.pid, signal.SIGTERM)
+            raise
+    if failures:
+        raise TawtError(f"{len(failures)} of {len(jobs)} runs failed; the first: {failures[0]}")
+
+
+def _as_completed(
+    futures: set[Future[None]], should_stop: Callable[[], bool]
+) -> Iterator[Future[None]]:
+    while futures:
+        done, futures = wait(futures, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
+        yield from done
+        if should_stop():
+            raise Interrupted("Stopped as asked; runs in flight saved their state.")
+
+
+def _prepare_worker() -> None:
+    torch.set_num_threads(1)
+    # A terminal's Ctrl-C reaches every process; the parent decides, and tells us by SIGTERM.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _ask_to_stop)
+
+
+def _ask_to_stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    _stop.set()
+
+
+def _work(job: Job, options: Options) -> None:
+    run(job.config, job.path, options=options, should_stop=_stop.is_set)

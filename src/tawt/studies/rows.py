@@ -1,0 +1,103 @@
+"""The ways of training that a comparison sets beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tawt.errors import ConfigError
+from tawt.studies.config import RunConfig
+from tawt.weights import suggestion
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way of training, as changes to a configuration."""
+
+    name: str
+    paradigm: Literal["single-task", "pre-training", "joint", "joint, then fine-tuning"]
+    kind: Literal["fixed", "target-aware"] = "fixed"
+    initial: Literal["uniform", "proportional"] = "uniform"
+    holds_share: bool = False
+    """Whether the target's share is the one that learned weights hold it at."""
+    against: str | None = None
+    """The row that it should be better than."""
+
+    def applied(self, config: RunConfig, *, seed: int) -> RunConfig:
+        """The configuration of this row with this seed."""
+        changes: dict[str, Any] = {"kind": self.kind, "initial": self.initial}
+        if self.kind == "fixed" and not self.holds_share:
+            changes["target_share"] = "learned"  # that is: as `initial` has it, nothing held
+        weighting = config.weighting.model_copy(update=changes)
+        return config.model_copy(
+            update={
+                "paradigm": self.paradigm,
+                "weighting": weighting,
+                "seed": seed,
+                "name": f"{slug(self.name)}-{seed}",
+            }
+        )
+
+
+_ROWS = (
+    Row("single-task", "single-task"),
+    Row("pre-training", "pre-training", initial="proportional", against="single-task"),
+    Row(
+        "weighted pre-training",
+        "pre-training",
+        kind="target-aware",
+        initial="proportional",
+        against="pre-training",
+    ),
+    Row("joint", "joint", initial="proportional", against="single-task"),
+    Row(
+        "weighted joint",
+        "joint",
+        kind="target-aware",
+        initial="proportional",
+        against="joint",
+    ),
+    Row("normalized joint", "joint", against="single-task"),
+    Row("balanced joint", "joint", holds_share=True, against="single-task"),
+    Row(
+        "weighted normalized joint",
+        "joint",
+        kind="target-aware",
+        against="normalized joint",
+    ),
+    Row(
+        "joint, then fine-tuning",
+        "joint, then fine-tuning",
+        initial="proportional",
+        against="single-task",
+    ),
+)
+ROWS = {row.name: row for row in _ROWS}
+"""By name. "balanced joint" starts where weights that hold the target's share start, and learns
+nothing: what it gains is the share's doing, and what weighted rows gain over it is learning's."""
+
+
+def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
+    """The rows of these names, or those that make sense for the configuration."""
+    if names is None:
+        held = config.weighting.target_share not in (None, "learned")
+        return [
+            row
+            for row in _ROWS
+            if row.paradigm != "joint, then fine-tuning" and (held or not row.holds_share)
+        ]
+    for name in names:
+        if name not in ROWS:
+            raise ConfigError(f"There is no row {name!r} to compare; {suggestion(name, ROWS)}")
+    return [ROWS[name] for name in names]
+
+
+def slug(name: str) -> str:
+    """A name as part of a folder's name.
+
+    Example:
+        >>> slug("joint, then fine-tuning")
+        'joint-then-fine-tuning'
+    """
+    return "-".join(name.replace(",", " ").split())
