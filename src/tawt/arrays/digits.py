@@ -24,12 +24,13 @@ _GROUPINGS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
 
 
 def digits_tasks(*, target_size: int = 40, seed: int = 0) -> list[Task]:
-    """The target, three helpful sources, and three that are none.
+    """The target, three helpful sources, and four that are none.
 
     The target is to tell the ten digits apart from `target_size` examples, the same number of
     each. Sources see other images: "parity", "magnitude" and "shape" group the digits by what
     a reader of digits must see too; "shuffled" has the digits' own labels in random order;
-    "noise" and "stripes" are about pictures that are no digits at all.
+    "coins" and "dice" have labels that were thrown, of two and of six kinds; "noise" asks
+    which half of a picture of random dots is brighter.
 
     Args:
         target_size: Labelled examples of the target, at least ten.
@@ -62,20 +63,17 @@ def digits_tasks(*, target_size: int = 40, seed: int = 0) -> list[Task]:
     return [target, *groupings, *_useless(images[other], labels[other], draw)]
 
 
-def _useless(
-    images: NDArray[Any], labels: NDArray[Any], draw: np.random.Generator
-) -> list[Task]:
+def _useless(images: NDArray[Any], labels: NDArray[Any], draw: np.random.Generator) -> list[Task]:
     count = len(images)
     noise = draw.random(images.shape)
-    halves = noise[:, :, :4].sum((1, 2)) > noise[:, :, 4:].sum((1, 2))
-    phase, upright = draw.uniform(0, 2 * np.pi, count), draw.integers(0, 2, count)
-    waves = 0.5 + 0.5 * np.sin(np.arange(8)[None] * np.pi / 2 + phase[:, None])
-    across = np.repeat(waves[:, None, :], 8, axis=1)
-    stripes = np.where(upright[:, None, None] == 1, across, across.transpose(0, 2, 1))
+    left = noise[:, :, :4].sum((1, 2)) > noise[:, :, 4:].sum((1, 2))
     return [
         classification("shuffled", train=(images, draw.permutation(labels))),
-        classification("noise", train=(noise, halves.astype(int)), labels=("right", "left")),
-        classification("stripes", train=(stripes, upright), labels=("flat", "upright")),
+        classification(
+            "coins", train=(images, draw.integers(0, 2, count)), labels=("heads", "tails")
+        ),
+        classification("dice", train=(images, draw.integers(0, 6, count))),
+        classification("noise", train=(noise, left.astype(int)), labels=("right", "left")),
     ]
 
 

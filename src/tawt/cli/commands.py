@@ -53,14 +53,15 @@ def demo(
 ) -> None:
     """The whole story on scanned digits, in about a minute on two cores.
 
-    Thirty labelled digits are to be read. Six other datasets might help: three of them are
-    about digits, one has its labels shuffled, two have nothing to do with digits. Which do?
+    Thirty labelled digits are to be read. Seven other datasets might help: three of them group
+    digits, three have labels that mean nothing, one is not about digits. Which do help?
     """
     if not (quiet or as_json):
         console.say(
-            "Thirty labelled digits are to be read, and six other datasets might help. Three group "
-            "digits (parity, magnitude, shape), one has its labels shuffled, two are not about "
-            "digits at all (noise, stripes). Nobody tells the method which is which."
+            "Thirty labelled digits are to be read, and seven other datasets might help. Three "
+            "group digits (parity, magnitude, shape), three have labels that mean nothing "
+            "(shuffled, coins, dice), one is not about digits (noise). Nobody tells the method "
+            "which is which."
         )
     _compare(
         demo_config(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,33 +88,44 @@ def compare(
         raise ConfigError("A comparison has one target; `target` names several.")
     if all(task.test is None for task in building.tasks(config) if task.name == target):
         raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
-    jobs = [
-        Job(row.applied(config, seed=seed), folder / slug(row.name) / str(seed))
-        for seed in seeds
-        for row in table
-    ]
-    for job in jobs:  # refused before the first is run
-        RunFolder(job.path).open(job.config, resume=True, overwrite=options.overwrite)
-    open_jobs = [job for job in jobs if not RunFolder(job.path).finished]
-    done = len(jobs) - len(open_jobs)
-    on_done(done, len(jobs))
+    total, finished = len(table) * len(seeds), 0
+    on_done(finished, total)
 
     def count(job: Job) -> None:  # noqa: ARG001
-        nonlocal done
-        done += 1
-        on_done(done, len(jobs))
+        nonlocal finished
+        finished += 1
+        on_done(finished, total)
 
-    resuming = Options(
-        resume=True, checkpoint_seconds=options.checkpoint_seconds, log_with=options.log_with
-    )
-    if open_jobs:
-        run_all(
-            open_jobs, workers=workers, options=resuming, should_stop=should_stop, on_done=count
-        )
+    for wave in _waves(table):
+        jobs = [_job(row, seed, config, folder) for seed in seeds for row in wave]
+        for job in jobs:  # what must not be touched is found before the first is run
+            RunFolder(job.path).open(job.config, resume=True, overwrite=options.overwrite)
+        still = [job for job in jobs if not RunFolder(job.path).finished]
+        for job in jobs:
+            if job not in still:
+                count(job)
+        if still:
+            again = replace(options, resume=True, overwrite=False)
+            run_all(still, workers=workers, options=again, should_stop=should_stop, on_done=count)
     files.write(folder / "config.yaml", dumped(config))
     comparison = tabulated(folder, target, table, list(seeds))
     files.write_json(folder / COMPARISON, asdict(comparison))
     return comparison
+
+
+def _waves(table: Sequence[Row]) -> list[list[Row]]:
+    """Rows that need no other, then those that take over another's weights."""
+    first = [row for row in table if row.weights_from is None]
+    second = [row for row in table if row.weights_from is not None]
+    return [wave for wave in (first, second) if wave]
+
+
+def _job(row: Row, seed: int, config: RunConfig, folder: Path) -> Job:
+    learned = None
+    if row.weights_from is not None:
+        learned = RunFolder(folder / slug(row.weights_from) / str(seed)).record()["weights"]
+    applied = row.applied(config, seed=seed, learned=learned)
+    return Job(applied, folder / slug(row.name) / str(seed))
 
 
 def tabulated(folder: Path, target: str, table: Sequence[Row], seeds: list[int]) -> Comparison:

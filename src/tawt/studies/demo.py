@@ -15,9 +15,9 @@ _CONFIG: dict[str, Any] = {
     "data": {"kind": "digits", "target_size": 30},
     "target": "digit",
     "model": {"kind": "mlp", "widths": [64, 32]},
-    "epochs": 3,
-    "target_epochs": 80,
-    "fine_tune_learning_rate": 0.001,
+    "epochs": 2,
+    "target_epochs": 100,
+    "fine_tune_learning_rate": 0.003,
     "weighting": {"preset": "robust"},
     "training": {
         "learning_rate": 0.01,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,14 +19,25 @@ class Row:
     paradigm: Literal["single-task", "pre-training", "joint", "joint, then fine-tuning"]
     kind: Literal["fixed", "target-aware"] = "fixed"
     initial: Literal["uniform", "proportional"] = "uniform"
+    weights_from: str | None = None
+    """The row whose final weights of the same seed this one starts from, and keeps."""
     holds_share: bool = False
     """Whether the target's share is the one that learned weights hold it at."""
     against: str | None = None
     """The row that it should be better than."""
 
-    def applied(self, config: RunConfig, *, seed: int) -> RunConfig:
-        """The configuration of this row with this seed."""
-        changes: dict[str, Any] = {"kind": self.kind, "initial": self.initial}
+    def applied(
+        self, config: RunConfig, *, seed: int, learned: Mapping[str, float] | None = None
+    ) -> RunConfig:
+        """The configuration of this row with this seed.
+
+        Args:
+            config: What all rows share.
+            seed: Of the run.
+            learned: Final weights of the row `weights_from`.
+        """
+        initial = self.initial if learned is None else dict(learned)
+        changes: dict[str, Any] = {"kind": self.kind, "initial": initial}
         if self.kind == "fixed" and not self.holds_share:
             changes["target_share"] = "learned"  # that is: as `initial` has it, nothing held
         weighting = config.weighting.model_copy(update=changes)
@@ -67,6 +78,12 @@ _ROWS = (
         against="normalized joint",
     ),
     Row(
+        "learned weights, held",
+        "joint",
+        weights_from="weighted normalized joint",
+        against="normalized joint",
+    ),
+    Row(
         "joint, then fine-tuning",
         "joint, then fine-tuning",
         initial="proportional",
@@ -74,7 +91,8 @@ _ROWS = (
     ),
 )
 ROWS = {row.name: row for row in _ROWS}
-"""By name. "balanced joint" starts where weights that hold the target's share start, and learns
+"""By name. "learned weights, held" trains again with the weights that the weighted row ended with
+(the paper's "fixed" against "dynamic"). "balanced joint" starts where weights that hold the target's share start, and learns
 nothing: what it gains is the share's doing, and what weighted rows gain over it is learning's."""
 
 
@@ -90,6 +108,9 @@ def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
     for name in names:
         if name not in ROWS:
             raise ConfigError(f"There is no row {name!r} to compare; {suggestion(name, ROWS)}")
+        needed = ROWS[name].weights_from
+        if needed is not None and needed not in names:
+            raise ConfigError(f"The row {name!r} needs the row {needed!r}; name it too.")
     return [ROWS[name] for name in names]
 
 

@@ -39,8 +39,8 @@ class UpdateRule:
 
     anchor: float = 0.0
     """How far, as a share, each step first returns towards the initial weights. With 0 alignments
-    add up for ever and the best source ends with everything; with 0.1 weights follow an average
-    over about ten updates. It is mirror descent with a penalty λ·KL(ω‖ω⁰)."""
+    add up for ever and the best source ends with everything; with 0.05 weights follow an average
+    over about twenty updates. It is mirror descent with a penalty λ·KL(ω‖ω⁰)."""
 
     ratio_bound: float | None = None
     """β of W_β: no weight may exceed β times another. The theorem assumes it, and it keeps a
@@ -68,7 +68,7 @@ class UpdateRule:
     @classmethod
     def robust(cls) -> Self:
         """Our defaults; `docs/decisions/003-robust-preset.md` argues each."""
-        return cls(own_alignment="held-out", anchor=0.1)
+        return cls(own_alignment="held-out", anchor=0.05)
 
 
 def share_range(target_share: TargetShare) -> tuple[float, float]:
