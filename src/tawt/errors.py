@@ -4,6 +4,14 @@ Every error a user can cause is a `TawtError`; its message says what is wrong, w
 what was found and what to do. The command line prints that one line and exits with status 2.
 """
 
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class TawtError(Exception):
     """Base of every error that tawt raises on purpose."""
@@ -26,8 +34,20 @@ class TrainingError(TawtError):
 
 
 class RunError(TawtError):
-    """A run folder that cannot be used: finished, half-written, unreadable, or of another config."""
+    """A run folder that cannot be used: finished, damaged, unreadable, or of another config."""
 
 
-class Interrupted(TawtError):  # noqa: N818 - a request that was honoured, not an error
+class Interrupted(TawtError):  # noqa: N818 - a request that was honoured, no error
     """Training stopped because it was asked to; a checkpoint was written."""
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """The end of an error message: the nearest known name, or all of them.
+
+    Example:
+        >>> suggestion("chnk", ["pos", "chunk"])
+        "did you mean 'chunk'?"
+    """
+    names = list(names)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}."

@@ -8,14 +8,17 @@ parameters' own precision.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tawt.errors import TrainingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 Gradient = list[Tensor | None]
 """One entry per parameter; `None` where the loss does not reach it."""

@@ -31,8 +31,10 @@ OwnAlignment = Literal["itself", "held-out"]
 class Alignment(Protocol):
     """How well a unit's gradient agrees with the target's, as one number."""
 
-    scale: float
-    """c: what the agreement is multiplied by to give −g."""
+    @property
+    def scale(self) -> float:
+        """c: what the agreement is multiplied by to give −g."""
+        ...
 
     @property
     def curvature(self) -> Curvature:
@@ -92,7 +94,7 @@ class CurvatureWeighted:
     def __post_init__(self) -> None:
         _check_scale(self.scale)
 
-    def measure(self, inner: Tensor, direction_squared: Tensor, unit_squared: Tensor) -> Tensor:  # noqa: ARG002
+    def measure(self, inner: Tensor, direction_squared: Tensor, unit_squared: Tensor) -> Tensor:
         """The inner product as it is."""
         return inner
 
@@ -147,10 +149,14 @@ def hypergradient(
 
     Example:
         >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
-        >>> losses = {"near": lambda: x.sum(), "far": lambda: x[0] - x[1], "goal": lambda: 2 * x.sum()}
+        >>> ways = {"near": [1.0, 1.0], "far": [1.0, -1.0], "goal": [2.0, 2.0]}
         >>> found = hypergradient(
-        ...     [x], units=["near", "far"], targets={"goal": 1.0}, weights={"near": 0.5, "far": 0.5},
-        ...     loss_of=lambda task: losses[task](), alignment=Cosine(),
+        ...     [x],
+        ...     units=["near", "far"],
+        ...     targets={"goal": 1.0},
+        ...     weights={"near": 0.5, "far": 0.5},
+        ...     loss_of=lambda task: x @ torch.tensor(ways[task]),
+        ...     alignment=Cosine(),
         ... )
         >>> found.values.round(decimals=4)
         tensor([-1., -0.], dtype=torch.float64)
@@ -174,7 +180,7 @@ def hypergradient(
     agreement = alignment.measure(inner, direction_squared, squared)
     # One transfer, and so one synchronisation with the device, for the whole update.
     numbers = torch.cat([agreement, squared.sqrt(), target_squared.sqrt()[None]]).cpu()
-    agreement, norms, target_norm = numbers.split([len(units), len(units), 1])
+    agreement, norms, target_norm = torch.split(numbers, [len(units), len(units), 1])
     return Hypergradient(tuple(units), agreement, norms, float(target_norm), alignment.scale)
 
 

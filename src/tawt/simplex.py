@@ -27,8 +27,8 @@ def mirror_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> T
         Logarithms of the new weights, which sum to one.
 
     Example:
-        >>> step = mirror_step(torch.tensor([0.5, 0.5]).log(), torch.tensor([-1.0, 1.0]), step_size=1)
-        >>> step.exp()
+        >>> half = torch.tensor([0.5, 0.5]).log()
+        >>> mirror_step(half, torch.tensor([-1.0, 1.0]), step_size=1.0).exp()
         tensor([0.8808, 0.1192])
     """
     return torch.log_softmax(log_weights - step_size * gradient, dim=0)
@@ -40,8 +40,8 @@ def projected_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -
     Unlike `mirror_step` it can set a weight to exactly zero, and move it away again.
 
     Example:
-        >>> step = projected_step(torch.tensor([0.5, 0.5]).log(), torch.tensor([-1., 1.]), step_size=1)
-        >>> step.exp()
+        >>> half = torch.tensor([0.5, 0.5]).log()
+        >>> projected_step(half, torch.tensor([-1.0, 1.0]), step_size=1.0).exp()
         tensor([1., 0.])
     """
     return project_to_simplex(log_weights.exp() - step_size * gradient).log()

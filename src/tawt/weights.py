@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tawt import simplex
-from tawt.errors import WeightsError
+from tawt.errors import WeightsError, suggestion
 
 Initial = Literal["uniform", "proportional"] | Mapping[str, float]
 """Where the weights start: equal ("normalized" in the paper), by size, or as given."""
@@ -195,18 +194,6 @@ def known_names(given: Iterable[str], names: Sequence[str], *, what: str) -> Non
     missing = [name for name in names if name not in given]
     if missing:
         raise WeightsError(f"{what} leave out {', '.join(map(repr, missing))}; name every task.")
-
-
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """The end of an error message: the nearest known name, or all of them.
-
-    Example:
-        >>> suggestion("chnk", ["pos", "chunk"])
-        "did you mean 'chunk'?"
-    """
-    names = list(names)
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}."
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

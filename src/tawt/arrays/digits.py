@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from tawt.arrays.examples import classification
 from tawt.errors import DataError
-from tawt.tasks import Task
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tawt.tasks import Task
 
 TARGET = "digit"
 
@@ -55,9 +58,7 @@ def digits_tasks(*, target_size: int = 40, seed: int = 0) -> list[Task]:
 
     target = classification(TARGET, train=split(own), dev=split(dev), test=split(test))
     groupings = [
-        classification(
-            name, train=(images[other], np.asarray(group)[labels[other]]), labels=names
-        )
+        classification(name, train=(images[other], np.asarray(group)[labels[other]]), labels=names)
         for name, (group, names) in _GROUPINGS.items()
     ]
     return [target, *groupings, *_useless(images[other], labels[other], draw)]

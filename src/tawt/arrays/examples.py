@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -11,7 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from tawt.errors import DataError
 from tawt.tasks import Batch, Classification, Regression, Task
-from tawt.tasks.task import Indices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tawt.tasks.task import Indices
 
 Split = tuple[ArrayLike, ArrayLike]
 """Inputs, one row (or image) per example; and labels, one per example."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
 from tawt.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class MLP(nn.Module):

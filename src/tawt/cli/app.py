@@ -34,7 +34,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[  # noqa: ARG001
+    version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show it and exit."),
     ] = False,

@@ -218,7 +218,9 @@ def _overrides(given: list[str] | None) -> dict[str, Any]:
     for item in given or []:
         name, equals, value = item.partition("=")
         if not equals or not name:
-            raise ConfigError(f"An override is KEY=VALUE, such as training.batch_size=16; got {item!r}.")
+            raise ConfigError(
+                f"An override is KEY=VALUE, such as training.batch_size=16; got {item!r}."
+            )
         try:
             values[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -19,7 +19,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tawt.report import tables
-from tawt.studies import Comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tawt.studies import Comparison
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)

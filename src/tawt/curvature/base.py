@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor
 
 from tawt.gradients import Gradient, gradient_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
 
 Vector = list[Tensor]
 """One dense tensor per parameter."""

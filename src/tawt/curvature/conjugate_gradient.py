@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
-from tawt.curvature.base import Vector, WeightedHessian
 from tawt.errors import ConfigError
 from tawt.gradients import Gradient, dot
+
+if TYPE_CHECKING:
+    from tawt.curvature.base import Vector, WeightedHessian
 
 _log = logging.getLogger(__name__)
 
@@ -28,8 +31,10 @@ class ConjugateGradient:
         tolerance: Stop when the residual's norm is this share of v's.
 
     Example:
+        >>> from tawt.curvature import WeightedHessian
         >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
-        >>> hessian = WeightedHessian([x], {"a": 1.0}, lambda task: (x**2 * torch.tensor([1., 2.])).sum())
+        >>> bowl = torch.tensor([1.0, 2.0])
+        >>> hessian = WeightedHessian([x], {"a": 1.0}, lambda task: (x**2 * bowl).sum())
         >>> ConjugateGradient(damping=0.0).solve([torch.tensor([2.0, 2.0])], hessian)
         [tensor([1.0000, 0.5000])]
     """

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from tawt.curvature.base import Vector, WeightedHessian
 from tawt.errors import ConfigError
-from tawt.gradients import Gradient
+
+if TYPE_CHECKING:
+    from tawt.curvature.base import Vector, WeightedHessian
+    from tawt.gradients import Gradient
 
 _LARGEST = 20_000  # parameters; H then takes 3.2 GB
 
@@ -22,6 +25,7 @@ class Dense:
         damping: λ, added to H.
 
     Example:
+        >>> from tawt.curvature import WeightedHessian
         >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
         >>> hessian = WeightedHessian([x], {"a": 1.0}, lambda task: (x**2).sum())
         >>> Dense().solve([torch.ones(2)], hessian)
@@ -57,5 +61,5 @@ def _flat(vector: Vector) -> Tensor:
 
 
 def _split(flat: Tensor, like: Vector) -> Vector:
-    pieces = flat.split([entry.numel() for entry in like])
+    pieces = torch.split(flat, [entry.numel() for entry in like])
     return [piece.view_as(entry).to(entry.dtype) for piece, entry in zip(pieces, like, strict=True)]

@@ -32,7 +32,7 @@ class Identity:
         if not self.scale > 0:
             raise ConfigError(f"Identity's `scale` must be positive; got {self.scale}.")
 
-    def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:  # noqa: ARG002
+    def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
         """The gradient, scaled in place."""
         if self.scale == 1.0:
             return gradient

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 
-from tawt.curvature.base import Vector, WeightedHessian
 from tawt.errors import ConfigError
 from tawt.gradients import Gradient, squared_norm
+
+if TYPE_CHECKING:
+    from tawt.curvature.base import Vector, WeightedHessian
 
 _POWER_ITERATIONS = 10
 _MARGIN = 1.1  # power iteration approaches the largest eigenvalue from below
@@ -28,6 +31,7 @@ class Neumann:
             of power iteration at each update.
 
     Example:
+        >>> from tawt.curvature import WeightedHessian
         >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
         >>> hessian = WeightedHessian([x], {"a": 1.0}, lambda task: (x**2).sum())
         >>> Neumann(damping=0.0, terms=50, step_size=0.4).solve([torch.ones(2)], hessian)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 from scipy import stats
 
-from tawt.studies import Comparison
+if TYPE_CHECKING:
+    from tawt.studies import Comparison
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the black and the yellow
 # that vanish on dark or light paper; sources past the seventh take them again, dashed.
@@ -120,7 +121,9 @@ def _over_time(updates: Updates, field: str, *, title: str, zero_line: bool) -> 
             )
         )
     figure.update_xaxes(title="step")
-    figure.update_yaxes(title=title, zeroline=zero_line, rangemode="normal" if zero_line else "tozero")
+    figure.update_yaxes(
+        title=title, zeroline=zero_line, rangemode="normal" if zero_line else "tozero"
+    )
     return figure
 
 
@@ -133,7 +136,7 @@ def _half_interval(values: Sequence[float]) -> float:
     if len(values) < 2:
         return 0.0
     error = float(np.std(values, ddof=1)) / len(values) ** 0.5
-    return float(stats.t.ppf(0.975, len(values) - 1)) * error
+    return float(stats.t.ppf(0.975, len(values) - 1) * error)
 
 
 def _safe(text: str) -> str:

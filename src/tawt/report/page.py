@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jinja2
-import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
 from tawt.errors import RunError
@@ -18,6 +15,12 @@ from tawt.report.tables import HEADINGS, cells, p_text
 from tawt.studies import Comparison, RunFolder
 from tawt.studies.rows import slug
 from tawt.studies.words import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import plotly.graph_objects as go
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,11 @@ def runs_page(paths: Sequence[Path]) -> str:
         lead=[_said(record) for record in records],
         headings=("run", "task", "split", "metric", "score"),
         rows=[row for record in records for row in _score_rows(record)],
-        caption="Scores of the target model on held-out examples, in percent where they are shares.",
+        caption="Scores of the target model on held-out examples, times 100.",
         plots=[],
         sections=sections,
         about={record["name"]: _circumstances(record) for record in records},
-        config="\n---\n".join(
-            (path / "config.yaml").read_text(encoding="utf-8") for path in paths
-        ),
+        config="\n---\n".join((path / "config.yaml").read_text(encoding="utf-8") for path in paths),
     )
 
 
@@ -162,10 +163,12 @@ def _circumstances(record: dict[str, Any]) -> dict[str, Any]:
     return {key: record[key] for key in kept}
 
 
-def _page(*, plots: list[Plot], sections: list[Section], **content: Any) -> str:  # noqa: ANN401
+def _page(*, plots: list[Plot], sections: list[Section], **content: Any) -> str:
     every = [*plots, *(plot for section in sections for plot in section.plots)]
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tawt.report"), autoescape=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.PackageLoader("tawt.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
     )
     return environment.get_template("page.html.j2").render(
         plots=plots,
@@ -177,11 +180,11 @@ def _page(*, plots: list[Plot], sections: list[Section], **content: Any) -> str:
     )
 
 
-def _script_json(value: Any) -> str:  # noqa: ANN401
+def _script_json(value: Any) -> str:
     """JSON that can stand inside a script element: no tag can close it."""
     text = json.dumps(value, default=_plain, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401
+def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else list(value)

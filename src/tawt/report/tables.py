@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tawt.studies import Comparison, RowResult
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tawt.studies import Comparison, RowResult
 
 HEADINGS = ("", "score", "± seeds", "against", "difference", "better on", "p (Holm)")
 
@@ -11,6 +14,7 @@ def cells(row: RowResult, *, seeds: int) -> tuple[str, ...]:
     """The cells of one row, in the order of `HEADINGS`.
 
     Example:
+        >>> from tawt.studies import RowResult
         >>> row = RowResult("joint", [0.5, 0.7], 0.6, 0.1414, {}, "single-task", 0.1, 2, 0.0004)
         >>> cells(row, seeds=2)
         ('joint', '60.0', '± 14.1', 'single-task', '+10.0', '2 of 2', '< 0.001')

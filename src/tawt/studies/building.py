@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from tawt import arrays
 from tawt.arrays import ArrayExamples
 from tawt.curvature import ConjugateGradient, Curvature, Dense, Identity, Neumann
-from tawt.errors import ConfigError, DataError
+from tawt.errors import ConfigError, DataError, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.studies.config import ArrayTask, CurvatureConfig, DigitsData, RunConfig, WeightingConfig
 from tawt.tasks import MultiTaskModel, Task
@@ -22,7 +19,12 @@ from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.streams import derived_seed
 from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
 from tawt.weighting.target_aware import initial_weights
-from tawt.weights import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
 
 def tasks(config: RunConfig) -> list[Task]:
@@ -35,9 +37,7 @@ def tasks(config: RunConfig) -> list[Task]:
     sources = sources_of(config, list(by_name))
     for name in [*sources, *config.targets]:
         if name not in by_name:
-            raise ConfigError(
-                f"There is no task {name!r} in the data; {suggestion(name, by_name)}"
-            )
+            raise ConfigError(f"There is no task {name!r} in the data; {suggestion(name, by_name)}")
     return [by_name[name] for name in [*sources, *config.targets]]
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +13,13 @@ from tawt.studies.config import RunConfig, dumped
 from tawt.studies.folder import RunFolder
 from tawt.studies.pool import Job, run_all
 from tawt.studies.rows import Row, chosen, slug
-from tawt.studies.run import Options
 from tawt.studies.significance import holm, paired_t_test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tawt.studies.run import Options
 
 COMPARISON = "comparison.json"
 
@@ -91,26 +94,34 @@ def compare(
     total, finished = len(table) * len(seeds), 0
     on_done(finished, total)
 
-    def count(job: Job) -> None:  # noqa: ARG001
+    def count(job: Job) -> None:
         nonlocal finished
         finished += 1
         on_done(finished, total)
 
     for wave in _waves(table):
         jobs = [_job(row, seed, config, folder) for seed in seeds for row in wave]
-        for job in jobs:  # what must not be touched is found before the first is run
-            RunFolder(job.path).open(job.config, resume=True, overwrite=options.overwrite)
-        still = [job for job in jobs if not RunFolder(job.path).finished]
-        for job in jobs:
-            if job not in still:
-                count(job)
-        if still:
+        open_jobs = _opened(jobs, overwrite=options.overwrite, on_done=count)
+        if open_jobs:
             again = replace(options, resume=True, overwrite=False)
-            run_all(still, workers=workers, options=again, should_stop=should_stop, on_done=count)
+            run_all(
+                open_jobs, workers=workers, options=again, should_stop=should_stop, on_done=count
+            )
     files.write(folder / "config.yaml", dumped(config))
     comparison = tabulated(folder, target, table, list(seeds))
     files.write_json(folder / COMPARISON, asdict(comparison))
     return comparison
+
+
+def _opened(jobs: Sequence[Job], *, overwrite: bool, on_done: Callable[[Job], None]) -> list[Job]:
+    """The jobs still to be run; what must not be touched is found before the first is."""
+    for job in jobs:
+        RunFolder(job.path).open(job.config, resume=True, overwrite=overwrite)
+    unfinished = [job for job in jobs if not RunFolder(job.path).finished]
+    for job in jobs:
+        if job not in unfinished:
+            on_done(job)
+    return unfinished
 
 
 def _waves(table: Sequence[Row]) -> list[list[Row]]:

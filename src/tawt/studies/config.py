@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import typing
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from tawt.errors import ConfigError, TawtError
+from tawt.errors import ConfigError, TawtError, suggestion
 from tawt.studies import yaml_lines
 from tawt.studies.presets import PRESETS
 from tawt.training import Settings
@@ -137,7 +136,7 @@ class RunConfig(_Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, values: Any) -> Any:  # noqa: ANN401 - whatever the file holds
+    def _fill_from_preset(cls, values: Any) -> Any:
         if not isinstance(values, Mapping):
             return values
         weighting = values.get("weighting") or {}
@@ -231,27 +230,30 @@ def _is_member(part: str | int) -> bool:
 
 
 def _nearest(place: yaml_lines.Place) -> str:
-    known = _fields(RunConfig, place[:-1])
-    close = difflib.get_close_matches(str(place[-1]), known, n=1)
-    return f"did you mean `{close[0]}`?" if close else f"known: {', '.join(known)}."
+    return suggestion(str(place[-1]), _fields(RunConfig, place[:-1]))
 
 
-def _fields(model: Any, place: yaml_lines.Place) -> list[str]:  # noqa: ANN401
+def _fields(model: Any, place: yaml_lines.Place) -> list[str]:
     """Names of the fields at a place of the configuration, over all members of unions."""
     models = [model]
     for part in place:
         annotations = [typing.get_type_hints(m).get(str(part)) for m in models]
         models = [m for a in annotations for m in _models_in(a)] or models
-    return sorted({name for m in models for name in typing.get_type_hints(m) if name[0] != "_"} - {"model_config"})
+    return sorted(
+        {name for m in models for name in typing.get_type_hints(m) if name[0] != "_"}
+        - {"model_config"}
+    )
 
 
-def _models_in(annotation: Any) -> list[Any]:  # noqa: ANN401
-    if isinstance(annotation, type) and (issubclass(annotation, BaseModel) or annotation is Settings):
+def _models_in(annotation: Any) -> list[Any]:
+    if isinstance(annotation, type) and (
+        issubclass(annotation, BaseModel) or annotation is Settings
+    ):
         return [annotation]
     return [m for inner in typing.get_args(annotation) for m in _models_in(inner)]
 
 
-def _set(values: dict[str, Any], path: list[str], value: Any) -> None:  # noqa: ANN401
+def _set(values: dict[str, Any], path: list[str], value: Any) -> None:
     for key in path[:-1]:
         inner = values.setdefault(key, {})
         if not isinstance(inner, dict):
@@ -276,7 +278,7 @@ def _with_absolute_paths(config: RunConfig, folder: Path) -> RunConfig:
     return config.model_copy(update={"data": config.data.model_copy(update={"tasks": tasks})})
 
 
-def _flat(value: Any, name: str = "") -> dict[str, Any]:  # noqa: ANN401
+def _flat(value: Any, name: str = "") -> dict[str, Any]:
     if not isinstance(value, dict):
         return {name: value}
     return {

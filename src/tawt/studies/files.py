@@ -45,12 +45,12 @@ def write(path: Path, content: str | bytes) -> None:
         ) from error
 
 
-def write_json(path: Path, value: Any) -> None:  # noqa: ANN401
+def write_json(path: Path, value: Any) -> None:
     """Write a value as readable JSON, whole or not at all."""
     write(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_json(path: Path) -> Any:  # noqa: ANN401
+def read_json(path: Path) -> Any:
     """Read JSON.
 
     Raises:

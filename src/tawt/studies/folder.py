@@ -7,9 +7,8 @@ import io
 import json
 import shutil
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, RunError
 from tawt.studies import files
@@ -17,6 +16,9 @@ from tawt.studies import yaml_lines as yaml_file
 from tawt.studies.config import RunConfig, difference, dumped, parsed
 from tawt.training import TrainingResult
 from tawt.training import checkpoints as states
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 CONFIG, RECORD, WEIGHTS = "config.yaml", "record.json", "weights.jsonl"
 _STATE = Path("checkpoints", "state.safetensors")

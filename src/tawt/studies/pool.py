@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from pathlib import Path
-from types import FrameType
+from typing import TYPE_CHECKING
 
 import torch
 
 from tawt.errors import Interrupted, TawtError
-from tawt.studies.config import RunConfig
 from tawt.studies.run import Options, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+    from types import FrameType
+
+    from tawt.studies.config import RunConfig
 
 _POLL_SECONDS = 0.2
 _stop = threading.Event()
@@ -62,7 +65,7 @@ def run_all(
         except Interrupted:
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(pool._processes.values()):
-                os.kill(process.pid, signal.SIGTERM)
+                process.terminate()  # SIGTERM, which workers take as a request
             raise
     if failures:
         raise TawtError(f"{len(failures)} of {len(jobs)} runs failed; the first: {failures[0]}")
@@ -85,7 +88,7 @@ def _prepare_worker() -> None:
     signal.signal(signal.SIGTERM, _ask_to_stop)
 
 
-def _ask_to_stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+def _ask_to_stop(number: int, frame: FrameType | None) -> None:
     _stop.set()
 
 

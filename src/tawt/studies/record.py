@@ -37,8 +37,8 @@ def _commit() -> str | None:
     """Of tawt itself, where it runs from a checkout."""
     here = Path(__file__).parent
     try:
-        found = subprocess.run(  # noqa: S603
-            ["git", "-C", str(here), "rev-parse", "HEAD"],  # noqa: S607
+        found = subprocess.run(
+            ["git", "-C", str(here), "rev-parse", "HEAD"],
             capture_output=True,
             text=True,
             timeout=10,

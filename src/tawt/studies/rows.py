@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from tawt.errors import ConfigError
-from tawt.studies.config import RunConfig
-from tawt.weights import suggestion
+from tawt.errors import ConfigError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tawt.studies.config import RunConfig
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,13 @@ _ROWS = (
     ),
 )
 ROWS = {row.name: row for row in _ROWS}
-"""By name. "learned weights, held" trains again with the weights that the weighted row ended with
-(the paper's "fixed" against "dynamic"). "balanced joint" starts where weights that hold the target's share start, and learns
-nothing: what it gains is the share's doing, and what weighted rows gain over it is learning's."""
+"""By name.
+
+"learned weights, held" trains again with the weights that the weighted row ended with: the
+paper's "fixed" against "dynamic". "balanced joint" starts where weights that hold the target's
+share start, and learns nothing: what it gains is the share's doing, and what weighted rows gain
+over it is learning's.
+"""
 
 
 def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:

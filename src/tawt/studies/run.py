@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safetensors.torch import save
 
 from tawt.errors import DataError
 from tawt.studies import building
-from tawt.studies.config import RunConfig
 from tawt.studies.folder import FolderCheckpoint, RunFolder
 from tawt.studies.record import circumstances
 from tawt.tasks import Classification, MultiTaskModel, Task
 from tawt.training import TrainingResult, train
 from tawt.training.devices import accelerator_for
-from tawt.training.progress import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tawt.studies.config import RunConfig
+    from tawt.training.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

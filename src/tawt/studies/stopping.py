@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
 
 
 @contextmanager
@@ -18,7 +21,7 @@ def stop_on_signals() -> Iterator[Callable[[], bool]]:
     """
     asked = threading.Event()
 
-    def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    def ask(number: int, frame: FrameType | None) -> None:
         if asked.is_set():
             raise KeyboardInterrupt
         asked.set()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tawt.studies.compare import Comparison
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tawt.studies.compare import Comparison
 
 
 def in_words(comparison: Comparison) -> list[str]:

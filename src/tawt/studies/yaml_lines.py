@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from tawt.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Place = tuple[str | int, ...]
 """Keys and positions from the top of a document down to a value."""

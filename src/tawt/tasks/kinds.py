@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
@@ -11,6 +11,9 @@ from sklearn import metrics
 from torch import Tensor, nn
 
 from tawt.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from tawt.errors import DataError
-from tawt.tasks.task import Task
-from tawt.weights import suggestion
+from tawt.errors import DataError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tawt.tasks.task import Task
 
 
 class Heads(nn.Module):
@@ -71,7 +73,7 @@ class MultiTaskModel(nn.Module):
         """
         return cls(representation, {task.name: task.kind.head(width) for task in tasks})
 
-    def forward(self, inputs: Any, task: str) -> Tensor:  # noqa: ANN401 - the caller's inputs
+    def forward(self, inputs: Any, task: str) -> Tensor:
         """f_t(φ(inputs))."""
         outputs: Tensor = self.heads[task](self.representation(inputs))
         return outputs

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from torch import Tensor, nn
 
 from tawt.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor, nn
 
 Indices = np.ndarray[tuple[int], np.dtype[np.int64]]
 """Which examples, by position."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
 from tawt.tasks import Batch, Examples
-from tawt.tasks.task import Indices
 from tawt.training.streams import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tawt.tasks.task import Indices
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Schedule:
         phase: Name of the phase, so that two phases do not share an order.
 
     Example:
-        >>> schedule = Schedule({"a": 64, "b": 32}, batch_size=32, sampling="size", seed=0, phase="x")
+        >>> sizes = {"a": 64, "b": 32}
+        >>> schedule = Schedule(sizes, batch_size=32, sampling="size", seed=0, phase="x")
         >>> [step.task for step in schedule.steps(0, 0, 3, shares={})].count("a")
         2
         >>> schedule.scale("b", 32, shares={"a": 0.5, "b": 0.5})
@@ -61,7 +65,9 @@ class Schedule:
         """Steps in an epoch: enough to see every example once when sampling by size."""
         return sum(-(-size // self.batch_size) for size in self.sizes.values())
 
-    def steps(self, epoch: int, first: int, last: int, *, shares: Mapping[str, float]) -> list[Step]:
+    def steps(
+        self, epoch: int, first: int, last: int, *, shares: Mapping[str, float]
+    ) -> list[Step]:
         """Steps `first` to `last` (exclusive) of an epoch."""
         if self.sampling == "weight":
             return [self._drawn(epoch, position, shares) for position in range(first, last)]
@@ -141,5 +147,5 @@ class _Fetched(Dataset[Batch]):
         return self._examples[step.task].batch(step.indices)
 
 
-def _as_it_is(batch: Batch) -> Batch:
+def _as_it_is(batch: Any) -> Any:
     return batch

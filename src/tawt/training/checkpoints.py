@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -13,6 +12,9 @@ from safetensors.torch import save
 from torch import Tensor
 
 from tawt.errors import RunError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _TENSOR = "__tensor__"
 
@@ -38,6 +40,7 @@ def to_bytes(state: Mapping[str, Any]) -> bytes:
 
     Example:
         >>> import tempfile
+        >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "state.safetensors")
         ...     _ = path.write_bytes(to_bytes({"step": 3, "rng": [torch.tensor([1, 2])]}))
@@ -67,7 +70,7 @@ def read(path: Path) -> dict[str, Any]:
     return state
 
 
-def _take_out(value: Any, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN401
+def _take_out(value: Any, tensors: dict[str, Tensor]) -> Any:
     if isinstance(value, Tensor):
         name = str(len(tensors))
         tensors[name] = value.detach().cpu().contiguous().clone()
@@ -79,7 +82,7 @@ def _take_out(value: Any, tensors: dict[str, Tensor]) -> Any:  # noqa: ANN401
     return value
 
 
-def _put_back(value: Any, tensors: Mapping[str, Tensor]) -> Any:  # noqa: ANN401
+def _put_back(value: Any, tensors: Mapping[str, Tensor]) -> Any:
     if isinstance(value, dict):
         if _TENSOR in value:
             return tensors[value[_TENSOR]]

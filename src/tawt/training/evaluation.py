@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from torch import nn
 
-from tawt.tasks import Examples, Task
 from tawt.training.devices import to_device
 from tawt.training.result import Predictions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tawt.tasks import Examples, Task
 
 
 def evaluate(
@@ -46,3 +50,19 @@ def evaluate(
         task.kind.scores(gold, predicted),
         task.kind.example_scores(gold, predicted),
     )
+
+
+def evaluate_split(
+    model: nn.Module,
+    tasks: Mapping[str, Task],
+    split: Literal["dev", "test"],
+    *,
+    batch_size: int,
+    device: torch.device,
+) -> dict[str, Predictions]:
+    """Predictions of every task that has examples in the split."""
+    return {
+        name: evaluate(model, task, examples, batch_size=batch_size, device=device)
+        for name, task in tasks.items()
+        if (examples := task.dev if split == "dev" else task.test) is not None
+    }

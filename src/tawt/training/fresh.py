@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import torch
-from torch import Tensor
-
-from tawt.tasks import MultiTaskModel, Task
-from tawt.tasks.task import Examples, Indices
 from tawt.training.devices import to_device
 from tawt.training.streams import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    import torch
+    from torch import Tensor
+
+    from tawt.tasks import MultiTaskModel, Task
+    from tawt.tasks.task import Examples, Indices
 
 
 class _Autocast(Protocol):

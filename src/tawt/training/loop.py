@@ -1,28 +1,23 @@
 """The one loop. Nothing else in tawt steps an optimiser.
 
-    for round in rounds:                       # a round is an epoch, or every `update_every` steps
-        train representation and heads on Σ ω_t L_t       (sources; in joint training the target too)
-        fit the target's head, representation frozen      (pre-training only)
-        weights.update(...)                               (target-aware only)
-    fine-tune the whole target model on the target        (pre-training only)
+for round in rounds:                   # a round is an epoch, or every `update_every` steps
+train representation and heads on Σ ω_t L_t   (sources; in joint training the target too)
+fit the target's head, representation frozen  (pre-training only)
+weights.update(...)                           (target-aware only)
+fine-tune the whole target model on the target    (pre-training only)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import torch
-from accelerate import Accelerator
 from torch import Tensor
 
 from tawt.errors import Interrupted, TrainingError
-from tawt.tasks import Batch, MultiTaskModel, Task
-from tawt.training.batches import Loader, Step
 from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
 from tawt.training.devices import accelerator_for, to_device
-from tawt.training.evaluation import evaluate
+from tawt.training.evaluation import evaluate_split
 from tawt.training.fresh import FreshLosses
 from tawt.training.material import Material
 from tawt.training.paradigms import Paradigm, Phase
@@ -36,17 +31,25 @@ from tawt.training.stretch import (
     Stretch,
     ends_round,
     load_optimiser_state,
-    optimiser_for,
     optimiser_state,
     rounds,
     skip_if,
+    stretch_for,
 )
-from tawt.weighting import Weighting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from accelerate import Accelerator
+
+    from tawt.tasks import Batch, MultiTaskModel, Task
+    from tawt.training.batches import Step
+    from tawt.weighting import Weighting
 
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
 
 
-def train(
+def train(  # noqa: PLR0913 - the parts of a run, each by its name
     model: MultiTaskModel,
     *,
     tasks: Sequence[Task],
@@ -202,7 +205,9 @@ class _Loop:
         stretch.scale_sum += scale
         self.accelerator.backward(loss * scale)
         bad = ~torch.isfinite(loss.detach())
-        stretch.loss_sum += torch.where(bad, 0.0, loss.detach() * scale * self.settings.accumulation)
+        stretch.loss_sum += torch.where(
+            bad, 0.0, loss.detach() * scale * self.settings.accumulation
+        )
         if closes:
             bad = self._anywhere(bad | stretch.clip(self.settings.clip_norm))
             stretch.set_learning_rate(rate)
@@ -213,14 +218,14 @@ class _Loop:
 
     def _outputs(self, stretch: Stretch, batch: Batch, task: str) -> Tensor:
         if stretch.moves == "everything":
-            outputs: Tensor = self.wrapped(batch.inputs, task)
-            return outputs
+            trained: Tensor = self.wrapped(batch.inputs, task)
+            return trained
         self.model.representation.eval()
         with torch.no_grad(), self.accelerator.autocast():
             vectors = self.model.representation(batch.inputs)
         with self.accelerator.autocast():
-            outputs = self.model.heads[task](vectors)
-        return outputs
+            fitted: Tensor = self.model.heads[task](vectors)
+        return fitted
 
     def _anywhere(self, bad: Tensor) -> Tensor:
         """Whether it is so in any process: all must skip a step, or none."""
@@ -306,7 +311,7 @@ class _Loop:
         total = sum(counts) + self.weighting.skipped
         if total <= self.settings.max_nonfinite:
             return
-        worst = self.names[int(np.argmax(counts))]
+        worst = self.names[counts.index(max(counts))]
         raise TrainingError(
             f"{total} steps or updates were skipped because a loss or gradient was not finite "
             f"({max(counts)} of them on task {worst!r}); `max_nonfinite` allows "
@@ -317,48 +322,16 @@ class _Loop:
     # Parts.
 
     def _stretch(self, phase: Phase) -> Stretch:
-        schedule = self.material.schedule(phase)
-        heads_only = phase.moves == "head"
-        modules = [self.model.heads[name] for name in self.targets] if heads_only else [self.model]
-        settings, accelerator = self.settings, self.accelerator
-        rate = settings.head_learning_rate if heads_only else settings.learning_rate
-        parameters = [p for module in modules for p in module.parameters() if p.requires_grad]
-        return Stretch(
-            weighting=self.material.weighting(phase),
-            schedule=schedule,
-            loader=Loader(
-                self.material.examples(phase, schedule.sizes),
-                workers=settings.workers,
-                pin_memory=self.device.type == "cuda",
-                # Heads are fitted outside the wrapper that adds up gradients, by all alike.
-                process=0 if heads_only else accelerator.process_index,
-                processes=1 if heads_only else accelerator.num_processes,
-            ),
-            optimiser=optimiser_for(parameters, weight_decay=settings.weight_decay),
-            parameters=parameters,
-            moves=phase.moves,
-            peak=phase.learning_rate or rate,
-            total=phase.epochs * schedule.length,
-            loss_sum=torch.zeros((), device=self.device),
-        )
+        return stretch_for(phase, self.material, self.model, self.settings, self.accelerator)
 
     def _head_stretch(self, phase: Phase) -> Stretch:
         part = phase.target_part
         return self._stretch(Phase("head", "target", 1, moves="head", target_part=part))
 
-    def _predictions(self, split: str) -> dict[str, Predictions]:
-        held_out = {name: getattr(self.tasks[name], split) for name in self.targets}
-        return {
-            name: evaluate(
-                self.wrapped,
-                self.tasks[name],
-                examples,
-                batch_size=4 * self.settings.batch_size,
-                device=self.device,
-            )
-            for name, examples in held_out.items()
-            if examples is not None
-        }
+    def _predictions(self, split: Literal["dev", "test"]) -> dict[str, Predictions]:
+        size = 4 * self.settings.batch_size
+        found = {name: self.tasks[name] for name in self.targets}
+        return evaluate_split(self.wrapped, found, split, batch_size=size, device=self.device)
 
     def _log(self, values: dict[str, float]) -> None:
         self.accelerator.log(values, step=self.position.total)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from tawt.tasks import Examples, Task
 from tawt.tasks.task import Subset
 from tawt.training.batches import Schedule
-from tawt.training.paradigms import Phase
-from tawt.training.settings import Settings
 from tawt.training.streams import stream
 from tawt.weighting import Fixed, Weighting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tawt.tasks import Examples, Task
+    from tawt.training.paradigms import Phase
+    from tawt.training.settings import Settings
 
 
 class Material:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tawt.weights import WeightUpdate
+if TYPE_CHECKING:
+    from tawt.weights import WeightUpdate
 
 
 @dataclass(frozen=True)

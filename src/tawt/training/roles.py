@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from tawt.errors import ConfigError, DataError
-from tawt.tasks import MultiTaskModel, Task
-from tawt.training.paradigms import Phase
+from tawt.errors import ConfigError, DataError, suggestion
 from tawt.weighting import Fixed, Weighting
-from tawt.weights import SourceWeights, suggestion
+from tawt.weights import SourceWeights
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from tawt.tasks import MultiTaskModel, Task
+    from tawt.training.paradigms import Phase
 
 
 def checked_roles(
@@ -44,7 +48,9 @@ def checked_roles(
     return weighting
 
 
-def _check_units(wanted: set[str], targets: Mapping[str, float], weighting: Weighting) -> None:
+def _check_units(
+    wanted: Collection[str], targets: Mapping[str, float], weighting: Weighting
+) -> None:
     weighed = [name for name in targets if name in weighting.weights.names]
     if "sources" in wanted and weighed:
         raise ConfigError(

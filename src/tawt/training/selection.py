@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from torch import Tensor, nn
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch import Tensor, nn
 
 
 class Selection:

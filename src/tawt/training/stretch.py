@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor, nn
 
 from tawt.training.batches import Loader, Schedule
-from tawt.weighting import Weighting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from accelerate import Accelerator
+
+    from tawt.tasks import MultiTaskModel
+    from tawt.training.material import Material
+    from tawt.training.paradigms import Phase
+    from tawt.training.settings import Settings
+    from tawt.weighting import Weighting
 
 
 @dataclass
@@ -50,6 +59,41 @@ class Stretch:
         """For the next step."""
         for group in self.optimiser.param_groups:
             group["lr"] = value
+
+
+def stretch_for(
+    phase: Phase,
+    material: Material,
+    model: MultiTaskModel,
+    settings: Settings,
+    accelerator: Accelerator,
+) -> Stretch:
+    """What a phase needs, with a new optimiser."""
+    schedule = material.schedule(phase)
+    heads_only = phase.moves == "head"
+    modules = [model.heads[name] for name in material.targets] if heads_only else [model]
+    parameters: list[Tensor] = [
+        p for module in modules for p in module.parameters() if p.requires_grad
+    ]
+    rate = settings.head_learning_rate if heads_only else settings.learning_rate
+    return Stretch(
+        weighting=material.weighting(phase),
+        schedule=schedule,
+        loader=Loader(
+            material.examples(phase, schedule.sizes),
+            workers=settings.workers,
+            pin_memory=accelerator.device.type == "cuda",
+            # Heads are fitted outside the wrapper that adds up gradients, by all alike.
+            process=0 if heads_only else accelerator.process_index,
+            processes=1 if heads_only else accelerator.num_processes,
+        ),
+        optimiser=optimiser_for(parameters, weight_decay=settings.weight_decay),
+        parameters=parameters,
+        moves=phase.moves,
+        peak=phase.learning_rate or rate,
+        total=phase.epochs * schedule.length,
+        loss_sum=torch.zeros((), device=accelerator.device),
+    )
 
 
 def optimiser_for(parameters: Iterable[Tensor], *, weight_decay: float) -> torch.optim.AdamW:
@@ -112,5 +156,3 @@ def ends_round(end: int, length: int, every: int | None, *, before: int) -> bool
         (True, False)
     """
     return end == length if every is None else (before + end) % every == 0
-
-

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from tawt.errors import WeightsError
-from tawt.hypergradient import LossOf
-from tawt.weights import SourceWeights, WeightUpdate, suggestion
+from tawt.errors import WeightsError, suggestion
+from tawt.weights import SourceWeights, WeightUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tawt.hypergradient import LossOf
 
 
 class Weighting(ABC):

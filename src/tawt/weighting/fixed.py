@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import Tensor, nn
-
-from tawt.hypergradient import LossOf
 from tawt.weighting.base import Weighting
 from tawt.weights import Initial, SourceWeights, WeightUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from torch import Tensor, nn
+
+    from tawt.hypergradient import LossOf
 
 
 class Fixed(Weighting):
@@ -41,11 +44,11 @@ class Fixed(Weighting):
 
     def update(
         self,
-        representation: nn.Module | Iterable[Tensor],  # noqa: ARG002
+        representation: nn.Module | Iterable[Tensor],
         *,
-        loss_of: LossOf,  # noqa: ARG002
-        step: int | None = None,  # noqa: ARG002
-        touching: Iterable[nn.Module] = (),  # noqa: ARG002
+        loss_of: LossOf,
+        step: int | None = None,
+        touching: Iterable[nn.Module] = (),
     ) -> WeightUpdate | None:
         """Do nothing: no batch is drawn and no gradient is taken."""
         return None

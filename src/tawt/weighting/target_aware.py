@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +16,9 @@ from tawt.hypergradient import Hypergradient, LossOf, hypergradient
 from tawt.weighting.base import Weighting
 from tawt.weighting.rule import TargetShare, UpdateRule, share_range
 from tawt.weights import Initial, SourceWeights, WeightUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 _log = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""What tawt promises about its cost, measured as ratios in one run: `python -m benchmarks`."""

@@ -1,0 +1,100 @@
+"""Run the benchmarks, print a table, write a dated report.
+
+`python -m benchmarks` runs all of them on the CPU, `python -m benchmarks memory --device cuda` one
+of them on the GPU, `python -m benchmarks --quick --out DIR` a smoke test with tiny models, whose
+numbers mean nothing and are held to no goal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import authors_way, machine, memory, overhead
+from benchmarks.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.finding import Finding
+
+_BENCHMARKS = {"overhead": overhead, "memory": memory, "authors_way": authors_way}
+_WIDTH = 150
+_REPORTS = Path(__file__).parent / "reports"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Parse, run, print, write."""
+    options = _parser().parse_args(arguments)
+    names: list[str] = options.names or list(_BENCHMARKS)
+    device = torch.device(options.device)
+    console = Console()
+    console.width = max(console.width, _WIDTH)  # the table is wide; a pipe has no width
+    findings: list[Finding] = []
+    seconds: dict[str, float] = {}
+    for name in names:
+        console.print(f"running {name} …")
+        start = time.perf_counter()
+        found = _BENCHMARKS[name].run(device=device, quick=options.quick)
+        seconds[name] = time.perf_counter() - start
+        if options.quick:
+            found = [replace(finding, goal=None) for finding in found]
+        findings += found
+        console.print(_table(found))
+    report = Report(
+        day=datetime.now(tz=UTC).date(),
+        command=_command(names, device=options.device, quick=options.quick),
+        machine=machine.description(device),
+        seconds=seconds,
+        methods={name: inspect.getdoc(_BENCHMARKS[name]) or "" for name in names},
+        findings=findings,
+    )
+    parts = [report.day.isoformat(), machine.kind(device)]
+    parts += names if options.names else []
+    parts += ["quick"] if options.quick else []
+    page = report.write(options.out, "-".join(parts))
+    console.print(f"report: {page.name} and .json")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_BENCHMARKS)}")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--quick", action="store_true", help="tiny models; a smoke test")
+    parser.add_argument("--out", type=Path, default=_REPORTS, metavar="DIR")
+    return parser
+
+
+def _command(names: list[str], *, device: str, quick: bool) -> str:
+    words = ["python -m benchmarks", *(names if len(names) < len(_BENCHMARKS) else [])]
+    return " ".join([*words, "--device", device, *(["--quick"] if quick else [])])
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    table = Table(show_edge=False)
+    for title in ("what", "measured", "over repeats", "goal", "", "detail"):
+        table.add_column(title, justify="left" if title in ("what", "", "detail") else "right")
+    for finding in findings:
+        colour = "red" if finding.verdict == "MISSED" else "green"
+        table.add_row(
+            finding.what,
+            finding.value_text,
+            finding.spread_text,
+            finding.goal_text,
+            f"[{colour}]{finding.verdict}[/]" if finding.verdict else "",
+            finding.note,
+        )
+    return table
+
+
+if __name__ == "__main__":
+    main()
