@@ -1,3 +1,80 @@
-"""Learn how much each of your other datasets should count for the task you care about."""
+"""Learn how much each of your other datasets should count for the task you care about.
+
+The object to add to a training loop is `TargetAware`; the whole of it is `train`, or the command
+`tawt`. Names are loaded when they are first used, so that `tawt --help` need not wait for torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tawt.curvature import ConjugateGradient, Dense, Identity, Neumann
+    from tawt.errors import TawtError
+    from tawt.hypergradient import Cosine, CurvatureWeighted
+    from tawt.tasks import Classification, MultiTaskModel, Regression, Task
+    from tawt.training import (
+        JointTraining,
+        PreTraining,
+        Settings,
+        SingleTask,
+        TrainingResult,
+        train,
+    )
+    from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
+    from tawt.weights import SourceWeights
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Classification",
+    "ConjugateGradient",
+    "Cosine",
+    "CurvatureWeighted",
+    "Dense",
+    "Fixed",
+    "Identity",
+    "JointTraining",
+    "MultiTaskModel",
+    "Neumann",
+    "PreTraining",
+    "Regression",
+    "Settings",
+    "SingleTask",
+    "SourceWeights",
+    "TargetAware",
+    "Task",
+    "TawtError",
+    "TrainingResult",
+    "UpdateRule",
+    "Weighting",
+    "__version__",
+    "train",
+]
+
+_HOMES = {
+    "curvature": ("ConjugateGradient", "Dense", "Identity", "Neumann"),
+    "errors": ("TawtError",),
+    "hypergradient": ("Cosine", "CurvatureWeighted"),
+    "tasks": ("Classification", "MultiTaskModel", "Regression", "Task"),
+    "training": (
+        "JointTraining",
+        "PreTraining",
+        "Settings",
+        "SingleTask",
+        "TrainingResult",
+        "train",
+    ),
+    "weighting": ("Fixed", "TargetAware", "UpdateRule", "Weighting"),
+    "weights": ("SourceWeights",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"tawt.{home}"), name)
+    raise AttributeError(f"module 'tawt' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -10,7 +10,6 @@ import typer
 
 import tawt
 from tawt.cli import commands
-from tawt.cli.console import complain
 from tawt.errors import Interrupted, TawtError
 
 app = typer.Typer(
@@ -48,8 +47,14 @@ def main() -> None:
     try:
         app()
     except (Interrupted, KeyboardInterrupt) as stop:
-        complain(f"{stop} Go on with --resume." if str(stop) else "interrupted")
+        _complain(f"{stop} Go on with --resume." if str(stop) else "interrupted")
         sys.exit(130)
     except TawtError as error:
-        complain(str(error))
+        _complain(str(error))
         sys.exit(2)
+
+
+def _complain(message: str) -> None:
+    """One line, whatever the message has in it."""
+    typer.secho("error: ", fg="red", bold=True, nl=False, err=True)
+    typer.echo(" ".join(message.split()), err=True)

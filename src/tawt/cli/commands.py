@@ -1,27 +1,15 @@
-"""The commands."""
+"""The commands: their options and their help.
+
+What they do is in `tawt.cli.actions`, which is imported when a command runs: help and shell
+completion must not wait for torch.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-import yaml
-
-from tawt.cli import console
-from tawt.errors import ConfigError, RunError
-from tawt.report import comparison_page, markdown, runs_page
-from tawt.studies import Comparison, Options, RunConfig, RunFolder, load_comparison, run
-from tawt.studies import compare as compare_runs
-from tawt.studies import load as load_config
-from tawt.studies.compare import COMPARISON
-from tawt.studies.demo import SEEDS, demo_config
-from tawt.studies.files import write
-from tawt.studies.stopping import stop_on_signals
-from tawt.studies.words import in_words
 
 Config = Annotated[Path, typer.Argument(help="The YAML file that describes the run.")]
 Override = Annotated[
@@ -45,7 +33,7 @@ CheckpointSeconds = Annotated[
 
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="Where the runs go.")] = Path("runs/demo"),
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = SEEDS,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 5,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -56,22 +44,10 @@ def demo(
     Thirty labelled digits are to be read. Seven other datasets might help: three of them group
     digits, three have labels that mean nothing, one is not about digits. Which do help?
     """
-    if not (quiet or as_json):
-        console.say(
-            "Thirty labelled digits are to be read, and seven other datasets might help. Three "
-            "group digits (parity, magnitude, shape), three have labels that mean nothing "
-            "(shuffled, coins, dice), one is not about digits (noise). Nobody tells the method "
-            "which is which."
-        )
-    _compare(
-        demo_config(),
-        folder,
-        rows=None,
-        seeds=seeds,
-        jobs=jobs,
-        options=Options(overwrite=overwrite),
-        quiet=quiet,
-        as_json=as_json,
+    from tawt.cli import actions
+
+    actions.show_demo(
+        folder, seeds=seeds, jobs=jobs, overwrite=overwrite, quiet=quiet, as_json=as_json
     )
 
 
@@ -89,35 +65,17 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train the target model as CONFIG says: one run, one folder."""
-    loaded = load_config(config, _overrides(override))
-    path = folder or Path("runs", loaded.name)
+    from tawt.cli import actions
+    from tawt.studies import Options
+
     options = Options(
         resume=resume,
         overwrite=overwrite,
         checkpoint_seconds=checkpoint_seconds,
         log_with=log_with,
     )
-    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
-        shown = bar.add_task("training", total=None)
-        record = run(
-            loaded,
-            path,
-            options=options,
-            on_progress=lambda now: bar.update(
-                shown, completed=now.step, total=now.total, description=now.phase
-            ),
-            should_stop=should_stop,
-        )
-    write(path / "report.html", runs_page([path]))
-    if as_json:
-        typer.echo(json.dumps(record, indent=2))
-    elif not quiet:
-        console.out.print(console.weights_table(record["weights"], record["multipliers"]))
-        for target, splits in record["scores"].items():
-            for split, scores in splits.items():
-                shown_scores = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
-                console.say(f"{target}, {split}: {shown_scores}")
-        console.say(f"Everything is in {path}; open {path / 'report.html'} in a browser.")
+    run_config = actions.loaded(config, override)
+    actions.train_once(run_config, folder, options=options, quiet=quiet, as_json=as_json)
 
 
 def compare(
@@ -140,10 +98,12 @@ def compare(
 
     Runs that are finished are not run again, so an interrupted comparison goes on where it was.
     """
-    loaded = load_config(config, _overrides(override))
-    _compare(
-        loaded,
-        folder or Path("runs", loaded.name),
+    from tawt.cli import actions
+    from tawt.studies import Options
+
+    actions.compare_rows(
+        actions.loaded(config, override),
+        folder,
         rows=row,
         seeds=seeds,
         jobs=jobs,
@@ -161,68 +121,6 @@ def report(
     ] = None,
 ) -> None:
     """Build the page again from what is in the folders."""
-    first = runs[0]
-    if len(runs) == 1 and (first / COMPARISON).exists():
-        page = comparison_page(load_comparison(first), first)
-    else:
-        for path in runs:
-            if (path / COMPARISON).exists():
-                raise RunError(f"{path} is a comparison; report on it alone.")
-            RunFolder(path).record()
-        page = runs_page(runs)
-    path = output or (first / "report.html" if len(runs) == 1 else Path("report.html"))
-    write(path, page)
-    console.say(f"Wrote {path}.")
+    from tawt.cli import actions
 
-
-def _compare(
-    config: RunConfig,
-    folder: Path,
-    *,
-    rows: list[str] | None,
-    seeds: int,
-    jobs: int | None,
-    options: Options,
-    quiet: bool,
-    as_json: bool,
-) -> None:
-    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
-        shown = bar.add_task("runs", total=None)
-        comparison = compare_runs(
-            config,
-            folder,
-            rows=rows,
-            seeds=range(seeds),
-            workers=jobs or os.cpu_count() or 1,
-            options=options,
-            should_stop=should_stop,
-            on_done=lambda done, total: bar.update(shown, completed=done, total=total),
-        )
-    write(folder / "comparison.md", markdown(comparison))
-    write(folder / "report.html", comparison_page(comparison, folder))
-    _show(comparison, folder, quiet=quiet, as_json=as_json)
-
-
-def _show(comparison: Comparison, folder: Path, *, quiet: bool, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(asdict(comparison), indent=2))
-    elif not quiet:
-        console.out.print(console.comparison_table(comparison))
-        for sentence in in_words(comparison):
-            console.say(sentence)
-        console.say(f"Every run is in {folder}; open {folder / 'report.html'} in a browser.")
-
-
-def _overrides(given: list[str] | None) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for item in given or []:
-        name, equals, value = item.partition("=")
-        if not equals or not name:
-            raise ConfigError(
-                f"An override is KEY=VALUE, such as training.batch_size=16; got {item!r}."
-            )
-        try:
-            values[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"The value of {name} is not YAML: {value!r}.") from error
-    return values
+    actions.build_report(runs, output)

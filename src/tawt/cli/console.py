@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich import box
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
-
-
-def complain(message: str) -> None:
-    """One line on standard error."""
-    err.print(Text.assemble(("error: ", "bold red"), " ".join(message.split())), soft_wrap=True)
 
 
 def say(message: str) -> None:
@@ -59,19 +55,27 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 
 
 def comparison_table(comparison: Comparison) -> Table:
-    """The table of a comparison."""
+    """The table of a comparison, narrow enough for eighty columns."""
     table = Table(
         title=f"{comparison.metric} on {comparison.target}, test examples (%), "
         f"{len(comparison.seeds)} seeds",
         title_justify="left",
         header_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
     )
-    for heading in tables.HEADINGS:
-        table.add_column(heading, justify="left" if heading in ("", "against") else "right")
+    table.add_column("")
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("gain", justify="right", no_wrap=True)
+    table.add_column("over")
+    table.add_column("better on", justify="right", no_wrap=True)
+    table.add_column("p (Holm)", justify="right", no_wrap=True)
     for row in comparison.rows:
-        better = row.difference is not None and row.difference > 0
-        clear = better and row.p_value is not None and row.p_value < 0.05
-        shown = tables.cells(row, seeds=len(comparison.seeds))
+        clear = (row.difference or 0) > 0 and row.p_value is not None and row.p_value < 0.05
+        name, mean, spread, against, gain, better, p = tables.cells(
+            row, seeds=len(comparison.seeds)
+        )
+        shown = (name, f"{mean} {spread}", gain, against, better, p)
         table.add_row(*(Text(cell) for cell in shown), style="green" if clear else None)
     return table
 

@@ -84,7 +84,7 @@ def paradigm(config: RunConfig) -> Paradigm:
             fine_tune_learning_rate=rate,
             split_target=split,
         )
-    fine_tunes = config.paradigm == "joint, then fine-tuning"
+    fine_tunes = config.paradigm == "joint then fine-tuning"
     return JointTraining(
         epochs=config.epochs,
         fine_tune_epochs=config.target_epochs if fine_tunes else 0,

@@ -119,7 +119,7 @@ class RunConfig(_Strict):
     """The tasks that may help; all others by default."""
     model: ModelConfig = ModelConfig()
     """The representation."""
-    paradigm: Literal["single-task", "pre-training", "joint", "joint, then fine-tuning"] = "joint"
+    paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"] = "joint"
     """How sources and target are used."""
     epochs: int = Field(4, ge=1)
     """Passes over the sources (and, in joint training, the target)."""

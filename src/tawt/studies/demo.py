@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tawt.studies.config import RunConfig, parsed
+from tawt.studies.config import parsed
 
-HELPFUL = ("parity", "magnitude", "shape")
-"""Sources that a reader of digits would call related; the method is not told."""
-SEEDS = 5
+if TYPE_CHECKING:
+    from tawt.studies.config import RunConfig
 
 _CONFIG: dict[str, Any] = {
     "name": "demo",
@@ -19,11 +18,7 @@ _CONFIG: dict[str, Any] = {
     "target_epochs": 100,
     "fine_tune_learning_rate": 0.003,
     "weighting": {"preset": "robust"},
-    "training": {
-        "learning_rate": 0.01,
-        "head_learning_rate": 0.01,
-        "update_every": 20,
-    },
+    "training": {"learning_rate": 0.01, "head_learning_rate": 0.01, "update_every": 20},
 }
 
 

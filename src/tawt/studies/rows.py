@@ -18,7 +18,7 @@ class Row:
     """One way of training, as changes to a configuration."""
 
     name: str
-    paradigm: Literal["single-task", "pre-training", "joint", "joint, then fine-tuning"]
+    paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"]
     kind: Literal["fixed", "target-aware"] = "fixed"
     initial: Literal["uniform", "proportional"] = "uniform"
     weights_from: str | None = None
@@ -80,14 +80,14 @@ _ROWS = (
         against="normalized joint",
     ),
     Row(
-        "learned weights, held",
+        "learned weights held",
         "joint",
         weights_from="weighted normalized joint",
         against="normalized joint",
     ),
     Row(
-        "joint, then fine-tuning",
-        "joint, then fine-tuning",
+        "joint then fine-tuning",
+        "joint then fine-tuning",
         initial="proportional",
         against="single-task",
     ),
@@ -95,7 +95,7 @@ _ROWS = (
 ROWS = {row.name: row for row in _ROWS}
 """By name.
 
-"learned weights, held" trains again with the weights that the weighted row ended with: the
+"learned weights held" trains again with the weights that the weighted row ended with: the
 paper's "fixed" against "dynamic". "balanced joint" starts where weights that hold the target's
 share start, and learns nothing: what it gains is the share's doing, and what weighted rows gain
 over it is learning's.
@@ -109,7 +109,7 @@ def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
         return [
             row
             for row in _ROWS
-            if row.paradigm != "joint, then fine-tuning" and (held or not row.holds_share)
+            if row.paradigm != "joint then fine-tuning" and (held or not row.holds_share)
         ]
     for name in names:
         if name not in ROWS:
@@ -124,7 +124,7 @@ def slug(name: str) -> str:
     """A name as part of a folder's name.
 
     Example:
-        >>> slug("joint, then fine-tuning")
+        >>> slug("joint then fine-tuning")
         'joint-then-fine-tuning'
     """
     return "-".join(name.replace(",", " ").split())

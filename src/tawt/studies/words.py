@@ -23,7 +23,15 @@ def in_words(comparison: Comparison) -> list[str]:
             f"{row.name.capitalize()} is {abs(100 * (row.difference or 0)):.1f} points {better} "
             f"than {row.against} ({row.wins} of {len(comparison.seeds)} seeds, {sure})."
         )
-    trusted = comparison.row("weighted normalized joint")
+    trusted, balanced = (
+        comparison.row("weighted normalized joint"),
+        comparison.row("balanced joint"),
+    )
+    if trusted is not None and balanced is not None:
+        sentences.append(
+            f"Against balanced joint, which holds the target's share and trusts all sources alike, "
+            f"learning whom to trust makes {100 * (trusted.mean - balanced.mean):+.1f} points."
+        )
     if trusted is not None:
         sentences.append(_trust(trusted.weights, comparison.target))
     return sentences

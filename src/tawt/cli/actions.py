@@ -1,0 +1,151 @@
+"""What the commands do: call the library, and print what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+import yaml
+
+from tawt.cli import console
+from tawt.errors import ConfigError, RunError
+from tawt.report import comparison_page, markdown, runs_page
+from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
+from tawt.studies.compare import COMPARISON
+from tawt.studies.demo import demo_config
+from tawt.studies.files import write
+from tawt.studies.stopping import stop_on_signals
+from tawt.studies.words import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tawt.studies import Comparison, RunConfig
+
+_STORY = (
+    "Thirty labelled digits are to be read, and seven other datasets might help. Three group "
+    "digits (parity, magnitude, shape), three have labels that mean nothing (shuffled, coins, "
+    "dice), one is not about digits (noise). Nobody tells the method which is which."
+)
+
+
+def show_demo(
+    folder: Path, *, seeds: int, jobs: int | None, overwrite: bool, quiet: bool, as_json: bool
+) -> None:
+    """Tell the story, make the runs, show the table."""
+    if not (quiet or as_json):
+        console.say(_STORY)
+    compare_rows(
+        demo_config(),
+        folder,
+        rows=None,
+        seeds=seeds,
+        jobs=jobs,
+        options=Options(overwrite=overwrite),
+        quiet=quiet,
+        as_json=as_json,
+    )
+
+
+def train_once(
+    config: RunConfig, folder: Path | None, *, options: Options, quiet: bool, as_json: bool
+) -> None:
+    """Make one run and its page."""
+    path = folder or Path("runs", config.name)
+    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
+        shown = bar.add_task("training", total=None)
+        record = run(
+            config,
+            path,
+            options=options,
+            on_progress=lambda now: bar.update(
+                shown, completed=now.step, total=now.total, description=now.phase
+            ),
+            should_stop=should_stop,
+        )
+    write(path / "report.html", runs_page([path]))
+    if as_json:
+        typer.echo(json.dumps(record, indent=2))
+    elif not quiet:
+        console.out.print(console.weights_table(record["weights"], record["multipliers"]))
+        for target, splits in record["scores"].items():
+            for split, scores in splits.items():
+                listed = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
+                console.say(f"{target}, {split}: {listed}")
+        console.say(f"Everything is in {path}; open {path / 'report.html'} in a browser.")
+
+
+def compare_rows(
+    config: RunConfig,
+    folder: Path | None,
+    *,
+    rows: Sequence[str] | None,
+    seeds: int,
+    jobs: int | None,
+    options: Options,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Make all runs of a comparison, its table and its page."""
+    path = folder or Path("runs", config.name)
+    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
+        shown = bar.add_task("runs", total=None)
+        comparison = compare(
+            config,
+            path,
+            rows=rows,
+            seeds=range(seeds),
+            workers=jobs or os.cpu_count() or 1,
+            options=options,
+            should_stop=should_stop,
+            on_done=lambda done, total: bar.update(shown, completed=done, total=total),
+        )
+    write(path / "comparison.md", markdown(comparison))
+    write(path / "report.html", comparison_page(comparison, path))
+    if as_json:
+        typer.echo(json.dumps(asdict(comparison), indent=2))
+    elif not quiet:
+        _show(comparison, path)
+
+
+def build_report(runs: Sequence[Path], output: Path | None) -> None:
+    """Write the page of a comparison, or of one or several runs."""
+    first = runs[0]
+    if len(runs) == 1 and (first / COMPARISON).exists():
+        page = comparison_page(load_comparison(first), first)
+    else:
+        for path in runs:
+            if (path / COMPARISON).exists():
+                raise RunError(f"{path} is a comparison; report on it alone.")
+            RunFolder(path).record()
+        page = runs_page(runs)
+    path = output or (first / "report.html" if len(runs) == 1 else Path("report.html"))
+    write(path, page)
+    console.say(f"Wrote {path}.")
+
+
+def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
+    """The configuration in a file, with some values replaced."""
+    values: dict[str, Any] = {}
+    for item in overrides or []:
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise ConfigError(
+                f"An override is KEY=VALUE, such as training.batch_size=16; got {item!r}."
+            )
+        try:
+            values[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"The value of {name} is not YAML: {value!r}.") from error
+    return load(config, values)
+
+
+def _show(comparison: Comparison, folder: Path) -> None:
+    console.out.print(console.comparison_table(comparison))
+    for sentence in in_words(comparison):
+        console.say(sentence)
+    console.say(f"Every run is in {folder}; open {folder / 'report.html'} in a browser.")
