@@ -48,6 +48,7 @@ def scores(comparison: Comparison) -> go.Figure:
                 "type": "data",
                 "array": [100 * _half_interval(row.scores) for row in comparison.rows],
                 "thickness": 2,
+                "color": "#888888",
             },
             name="mean and 95% interval",
             hovertemplate="%{y}: %{x:.1f}<extra></extra>",

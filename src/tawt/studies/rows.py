@@ -127,4 +127,4 @@ def slug(name: str) -> str:
         >>> slug("joint then fine-tuning")
         'joint-then-fine-tuning'
     """
-    return "-".join(name.replace(",", " ").split())
+    return "-".join(name.split())
