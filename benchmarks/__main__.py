@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     names: list[str] = options.names or list(_BENCHMARKS)
     device = torch.device(options.device)
+    if device.type == "cpu":
+        torch.set_num_threads(options.threads)
     console = Console()
     console.width = max(console.width, _WIDTH)  # the table is wide; a pipe has no width
     findings: list[Finding] = []
@@ -52,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         console.print(_table(found))
     report = Report(
         day=datetime.now(tz=UTC).date(),
-        command=_command(names, device=options.device, quick=options.quick),
+        command=_command(names, options),
         machine=machine.description(device),
         seconds=seconds,
         methods={name: inspect.getdoc(_BENCHMARKS[name]) or "" for name in names},
@@ -69,14 +71,19 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(_BENCHMARKS)}")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="on the CPU; one measures work, more the wall clock"
+    )
     parser.add_argument("--quick", action="store_true", help="tiny models; a smoke test")
     parser.add_argument("--out", type=Path, default=_REPORTS, metavar="DIR")
     return parser
 
 
-def _command(names: list[str], *, device: str, quick: bool) -> str:
+def _command(names: list[str], options: argparse.Namespace) -> str:
     words = ["python -m benchmarks", *(names if len(names) < len(_BENCHMARKS) else [])]
-    return " ".join([*words, "--device", device, *(["--quick"] if quick else [])])
+    words += ["--device", options.device]
+    words += ["--threads", str(options.threads)] if options.device == "cpu" else []
+    return " ".join([*words, *(["--quick"] if options.quick else [])])
 
 
 def _table(findings: Sequence[Finding]) -> Table:

@@ -81,7 +81,7 @@ def _setting(*, device: torch.device, quick: bool) -> Setting:
         loss_with=loss_with,
         device=device,
         batch=f"{examples} x {length} tokens",
-        theirs=1 if quick else 2 if device.type == "cuda" else 3,
+        theirs=1 if quick else 2,
         ours=2 if quick else 15 if device.type == "cuda" else 7,
     )
 

@@ -46,7 +46,7 @@ class LiveStorage(TorchDispatchMode):
         types: Sequence[type],
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Run the operation and follow what it returns."""
         result = func(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):

@@ -21,11 +21,13 @@ def kind(device: torch.device) -> str:
 def description(device: torch.device) -> dict[str, str | int]:
     """Hardware and versions."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    one_thread = device.type == "cpu" and torch.get_num_threads() == 1
     described: dict[str, str | int] = {
         "device": device.type,
         "architecture": platform.machine(),
         "cpu cores": cores or 0,
         "torch threads": torch.get_num_threads(),
+        "clock": "work of this process" if one_thread else "wall",
         "torch": torch.__version__,
         "python": platform.python_version(),
         "tawt": tawt.__version__,

@@ -9,8 +9,8 @@ each term the median over the repeats. The ratio of whole runs is reported besid
 on a busy machine it is the noisier of the two. On a GPU steps are timed fifty at a time, since
 waiting for the device after each would hide what an update costs.
 
-Where a whole epoch takes too long (the encoder on a CPU) a run of 50 steps with one update is
-timed, and its steps stand for those of the epoch: 862 steps for one update, or 50 for each.
+Where a whole epoch takes too long (the encoder on a CPU) a run of 25 steps with one update is
+timed, and its steps stand for those of an epoch: 862 steps with one update, or with seventeen.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tawt.training import JointTraining, Settings, train
 from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import torch
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _SOURCES = source_names(3)
 _WHOLE = {**dict.fromkeys(_SOURCES, 9000), TARGET: 500}
-_SHORT = {**dict.fromkeys(_SOURCES, 512), TARGET: 64}  # 50 steps
+_SHORT = {**dict.fromkeys(_SOURCES, 256), TARGET: 32}  # 25 steps
 _BATCH = 32
 
 
@@ -71,6 +71,21 @@ class Case:
     model: MultiTaskModel
     tasks: list[Task]
     repeats: int
+    warm_up: int = 1
+
+    @property
+    def steps(self) -> int:
+        """Of a run."""
+        return _steps([len(task.train) for task in self.tasks])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a run is a whole epoch, rather than a stretch that stands for one."""
+        return self.steps == _steps(_WHOLE.values())
+
+    def update_every(self, regime: Regime) -> int | None:
+        """Steps between updates in a run; a short one has a single update, at its end."""
+        return regime.update_every if self.is_whole else None
 
 
 def run(*, device: torch.device, quick: bool) -> list[Finding]:
@@ -86,7 +101,7 @@ def run(*, device: torch.device, quick: bool) -> list[Finding]:
 def _dense_case(*, quick: bool) -> Case:
     tasks = random_tasks(_SHORT if quick else _WHOLE, shape=Shape(64))
     model = MultiTaskModel.for_tasks(dense(features=64, width=256, depth=3), tasks, width=256)
-    return Case(name="MLP 3 x 256", model=model, tasks=tasks, repeats=1 if quick else 9)
+    return Case(name="MLP 3 x 256", model=model, tasks=tasks, repeats=1 if quick else 5)
 
 
 def _encoder_case(*, device: torch.device, quick: bool) -> Case:
@@ -96,7 +111,8 @@ def _encoder_case(*, device: torch.device, quick: bool) -> Case:
     encoder = Encoder(vocabulary=8000, width=width, layers=layers, heads=4)
     model = MultiTaskModel.for_tasks(encoder, tasks, width=width)
     name = f"encoder {layers} x {width}, 32 tokens"
-    return Case(name=name, model=model, tasks=tasks, repeats=1 if quick else 5)
+    repeats, warm_up = (1 if quick else 3), (0 if short else 1)
+    return Case(name=name, model=model, tasks=tasks, repeats=repeats, warm_up=warm_up)
 
 
 def _findings(case: Case, regime: Regime, *, device: torch.device) -> list[Finding]:
@@ -109,7 +125,7 @@ def _findings(case: Case, regime: Regime, *, device: torch.device) -> list[Findi
         name: partial(_step_times, case, regime, weighting, device)
         for name, weighting in weightings.items()
     }
-    times = in_turns(sides, repeats=case.repeats)
+    times = in_turns(sides, repeats=case.repeats, warm_up=case.warm_up)
     return [_compared(case, regime, rule, times["fixed"], times[rule], device) for rule in rules]
 
 
@@ -138,7 +154,7 @@ def _step_times(
         weighting=weighting(),
         settings=Settings(
             batch_size=_BATCH,
-            update_every=regime.update_every,
+            update_every=case.update_every(regime),
             gradient_examples=regime.gradient_examples,
         ),
         on_progress=stamp,
@@ -146,8 +162,8 @@ def _step_times(
     return [end - start for start, end in itertools.pairwise(stamps)]
 
 
-def _steps(tasks_sizes: list[int]) -> int:
-    return sum(-(-size // _BATCH) for size in tasks_sizes)
+def _steps(sizes: Iterable[int]) -> int:
+    return sum(-(-size // _BATCH) for size in sizes)
 
 
 def _compared(
@@ -158,12 +174,12 @@ def _compared(
     learned: list[list[float]],
     device: torch.device,
 ) -> Finding:
-    measured = _steps([len(task.train) for task in case.tasks])
-    whole = _steps(list(_WHOLE.values()))
-    closing = _closing(len(fixed[0]), regime, per_stretch=1 if device.type == "cpu" else 50)
+    measured, whole = case.steps, _steps(_WHOLE.values())
+    every = case.update_every(regime)
+    closing = _closing(len(fixed[0]), every, per_stretch=1 if device.type == "cpu" else 50)
     # The first step is not timed: it holds the set-up of the run.
     fixed_scale = whole / (measured - 1)
-    update_scale = regime.updates(whole) / regime.updates(measured)
+    update_scale = regime.updates(whole) / (regime.updates(measured) if case.is_whole else 1)
 
     def overhead(without: list[float], with_updates: list[float]) -> float:
         extra = sum(with_updates[place] - without[place] for place in closing)
@@ -173,10 +189,10 @@ def _compared(
     extra = sum(typical_learned[place] - typical[place] for place in closing) / len(closing)
     each = [overhead(*pair) for pair in zip(fixed, learned, strict=True)]
     runs = [sum(b) / sum(a) - 1 for a, b in zip(fixed, learned, strict=True)]
-    scope = "a whole epoch" if measured == whole else f"{measured} steps for {whole}"
+    scope = "a whole epoch" if case.is_whole else f"{measured} steps for {whole}"
     step = sum(typical) / (measured - 1)
     note = f"step {1e3 * step:.2f} ms, update {1e3 * extra:.1f} ms; {scope}"
-    if measured == whole:
+    if case.is_whole:
         note += f"; whole runs {100 * median(runs):+.1f}%"
     return Finding(
         benchmark="overhead",
@@ -199,10 +215,10 @@ def _compared(
     )
 
 
-def _closing(stretches: int, regime: Regime, *, per_stretch: int) -> list[int]:
+def _closing(stretches: int, every: int | None, *, per_stretch: int) -> list[int]:
     """Which of the timed stretches hold an update."""
-    if regime.update_every is None:
+    if every is None:
         return [stretches - 1]
     if per_stretch > 1:
-        return list(range(stretches - 1 if stretches > 1 else 1))
-    return [step - 2 for step in range(regime.update_every, stretches + 2, regime.update_every)]
+        return list(range(stretches - 1))  # all but the rest after the last full fifty
+    return [step - 2 for step in range(every, stretches + 2, every)]

@@ -32,7 +32,11 @@ def trainable(representation: nn.Module | Iterable[Tensor]) -> list[Tensor]:
         >>> layer.bias.requires_grad_(False).shape, len(trainable(layer))
         (torch.Size([2]), 1)
     """
-    given = representation.parameters() if isinstance(representation, nn.Module) else representation
+    given: Iterable[Tensor]
+    if isinstance(representation, nn.Module):
+        given = representation.parameters()
+    else:
+        given = [representation] if isinstance(representation, Tensor) else representation
     distinct = {id(parameter): parameter for parameter in given if parameter.requires_grad}
     if not distinct:
         raise TrainingError(
@@ -64,7 +68,8 @@ def gradient_of(
         )
     if not loss.requires_grad:
         return [None] * len(parameters)
-    return list(torch.autograd.grad(loss, parameters, allow_unused=True, create_graph=create_graph))
+    found = torch.autograd.grad(loss, parameters, allow_unused=True, create_graph=create_graph)
+    return [entry.to_dense() if entry is not None and entry.is_sparse else entry for entry in found]
 
 
 def dot(left: Gradient, right: Gradient) -> Tensor:
@@ -105,13 +110,46 @@ def add_scaled(total: Gradient | None, gradient: Gradient, scale: float) -> Grad
         [tensor([3.]), tensor([2.])]
     """
     if total is None:
-        return [None if entry is None else entry * scale for entry in gradient]
+        total = [None] * len(gradient)
     for index, entry in enumerate(gradient):
         if entry is None:
             continue
-        kept = total[index]
-        total[index] = entry * scale if kept is None else kept.add_(entry, alpha=scale)
+        kept, wide = total[index], entry.to(_width(entry))
+        total[index] = wide * scale if kept is None else kept.add_(wide, alpha=scale)
     return total
+
+
+def scaled(gradient: Gradient, scale: float) -> Gradient:
+    """`scale · gradient` in float32 or better, in place where it can be.
+
+    Example:
+        >>> scaled([torch.tensor([1.0, 2.0]), None], 5.0)
+        [tensor([ 5., 10.]), None]
+    """
+    return [None if entry is None else entry.to(_width(entry)).mul_(scale) for entry in gradient]
+
+
+def owned(gradient: Gradient) -> Gradient:
+    """The same gradient in memory that may be written to.
+
+    Autograd may hand out one tensor for two parameters (of `x + y`, say), or one number spread
+    over a whole tensor; only those are copied.
+
+    Example:
+        >>> shared = torch.ones(2)
+        >>> first, second = owned([shared, shared])
+        >>> first is shared, second is shared
+        (True, False)
+    """
+    seen: set[int] = set()
+    kept: Gradient = []
+    for entry in gradient:
+        if entry is not None:
+            place = entry.untyped_storage().data_ptr()
+            entry = entry.contiguous() if place not in seen else entry.clone()  # noqa: PLW2901
+            seen.add(place)
+        kept.append(entry)
+    return kept
 
 
 def _wide(entry: Tensor) -> Tensor:
@@ -164,8 +202,8 @@ def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
             module.training = training
         for module, name, buffer, value in kept:
             if buffer is not None and value is not None:
-                with torch.no_grad():
-                    buffer.copy_(value)
+                # Not through autograd, which would take a graph made before for spoilt.
+                buffer.data.copy_(value)
             module._buffers[name] = buffer
 
 

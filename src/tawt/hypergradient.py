@@ -10,6 +10,7 @@ two copies of the representation are the most that is ever held, for two units a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -18,8 +19,8 @@ import torch
 from torch import Tensor
 
 from tawt.curvature import Curvature, Identity, WeightedHessian
-from tawt.errors import ConfigError
-from tawt.gradients import Gradient, add_scaled, dot, gradient_of, squared_norm
+from tawt.errors import ConfigError, TrainingError
+from tawt.gradients import Gradient, add_scaled, dot, gradient_of, owned, squared_norm
 
 LossOf = Callable[[str], Tensor]
 """A task's scalar loss on a fresh batch of its examples, graph attached."""
@@ -99,17 +100,20 @@ class CurvatureWeighted:
         return inner
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Hypergradient:
     """g for every unit and what it was made from; float64 on the CPU."""
 
     units: tuple[str, ...]
+    targets: tuple[str, ...]
     alignments: Tensor
     """Agreement of each unit with the target, shape `(units,)`."""
     norms: Tensor
     """Gradient norm of each unit, shape `(units,)`."""
     target_norm: float
     """Norm of the targets' combined gradient."""
+    losses: dict[str, float]
+    """Loss of every task on the examples it was measured on."""
     scale: float
 
     @property
@@ -120,7 +124,18 @@ class Hypergradient:
     @property
     def is_finite(self) -> bool:
         """Whether every number in it is."""
-        return bool(torch.isfinite(self.alignments).all() and torch.isfinite(self.norms).all())
+        numbers = [*self.alignments.tolist(), *self.norms.tolist(), *self.losses.values()]
+        return all(map(math.isfinite, [*numbers, self.target_norm]))
+
+    @property
+    def culprits(self) -> list[str]:
+        """Tasks whose own loss or gradient is not finite."""
+        found = {name for name, loss in self.losses.items() if not math.isfinite(loss)}
+        norms = zip(self.units, self.norms.tolist(), strict=True)
+        found |= {name for name, norm in norms if not math.isfinite(norm)}
+        if not math.isfinite(self.target_norm) and not found & set(self.targets):
+            found |= set(self.targets)
+        return sorted(found)
 
 
 def hypergradient(
@@ -161,41 +176,62 @@ def hypergradient(
         >>> found.values.round(decimals=4)
         tensor([-1., -0.], dtype=torch.float64)
     """
+    losses: dict[str, Tensor] = {}
+
+    def gradient_on(task: str) -> Gradient:
+        loss = loss_of(task)
+        losses[task] = losses.get(task, 0.0) + loss.detach().double()
+        return gradient_of(loss, parameters)
+
     kept = [name for name in targets if name in units and own_alignment == "itself"]
-    combined, own = _target_gradients(parameters, targets, loss_of, kept=kept)
+    combined, own = _target_gradients(targets, gradient_on, kept=kept)
     target_squared = squared_norm(combined)
     curvature = alignment.curvature
     hessian = WeightedHessian(parameters, weights, loss_of) if curvature.needs_hessian else None
-    direction = curvature.solve(combined, hessian)
+    direction = curvature.solve(owned(combined), hessian)
     del combined, hessian  # neither gradient nor graph is needed while units are streamed
     direction_squared = squared_norm(direction)
 
     measured: dict[str, tuple[Tensor, Tensor]] = {}
     for unit in [*kept, *(unit for unit in units if unit not in own)]:
-        gradient = own.pop(unit) if unit in own else gradient_of(loss_of(unit), parameters)
+        gradient = own.pop(unit) if unit in own else gradient_on(unit)
         measured[unit] = dot(direction, gradient), squared_norm(gradient)
         del gradient
-    inner = torch.stack([measured[unit][0] for unit in units])
-    squared = torch.stack([measured[unit][1] for unit in units])
-    agreement = alignment.measure(inner, direction_squared, squared)
+    device = direction_squared.device
+    inner = torch.stack([measured[unit][0].to(device) for unit in units])
+    squared = torch.stack([measured[unit][1].to(device) for unit in units])
+    parts = [
+        alignment.measure(inner, direction_squared, squared),
+        squared.sqrt(),
+        target_squared.sqrt()[None],
+        torch.stack([loss.to(device) for loss in losses.values()]),
+    ]
     # One transfer, and so one synchronisation with the device, for the whole update.
-    numbers = torch.cat([agreement, squared.sqrt(), target_squared.sqrt()[None]]).cpu()
-    agreement, norms, target_norm = torch.split(numbers, [len(units), len(units), 1])
-    return Hypergradient(tuple(units), agreement, norms, float(target_norm), alignment.scale)
+    numbers = torch.split(torch.cat(parts).cpu(), [len(part) for part in parts])
+    return Hypergradient(
+        units=tuple(units),
+        targets=tuple(targets),
+        alignments=numbers[0],
+        norms=numbers[1],
+        target_norm=float(numbers[2]),
+        losses=dict(zip(losses, numbers[3].tolist(), strict=True)),
+        scale=alignment.scale,
+    )
 
 
 def _target_gradients(
-    parameters: Sequence[Tensor],
-    targets: Mapping[str, float],
-    loss_of: LossOf,
-    *,
-    kept: Sequence[str],
+    targets: Mapping[str, float], gradient_on: Callable[[str], Gradient], *, kept: Sequence[str]
 ) -> tuple[Gradient, dict[str, Gradient]]:
     """The targets' combined gradient, and copies of those that are units themselves."""
     combined: Gradient | None = None
     own: dict[str, Gradient] = {}
     for name, share in targets.items():
-        gradient = gradient_of(loss_of(name), parameters)
+        gradient = gradient_on(name)
+        if all(entry is None for entry in gradient):
+            raise TrainingError(
+                f"The loss of the target {name!r} does not reach the representation, so nothing "
+                "can be compared with it. Is its graph detached, or is it another module's?"
+            )
         if name in kept:
             own[name] = [None if entry is None else entry.clone() for entry in gradient]
         combined = gradient if len(targets) == 1 else add_scaled(combined, gradient, share)

@@ -2,7 +2,7 @@
 
 Weights are handled as their logarithms, in float64: a weight of e^-10000 is as good as any other
 and can grow back, where the weight itself would have been rounded to zero and lost. Only an exact
-zero (logarithm minus infinity), which nothing here produces but `projected_step`, stays zero.
+zero (logarithm minus infinity) stays zero: that unit was left out on purpose.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import torch
 from torch import Tensor
 
+_ZERO = -690.0  # the logarithm of a weight that a step took to zero; e^-690 is still a number
 _BISECTIONS = 200  # more than float64 can tell apart, whatever the bracket
 
 
@@ -37,14 +38,31 @@ def mirror_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> T
 def projected_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> Tensor:
     """Euclidean projected gradient descent, the alternative the paper names.
 
-    Unlike `mirror_step` it can set a weight to exactly zero, and move it away again.
+    Unlike `mirror_step` it can take a weight to zero, and away from it again: such a weight is
+    kept as e^-690, and so is told apart from one that was left out on purpose.
 
     Example:
         >>> half = torch.tensor([0.5, 0.5]).log()
         >>> projected_step(half, torch.tensor([-1.0, 1.0]), step_size=1.0).exp()
         tensor([1., 0.])
     """
-    return project_to_simplex(log_weights.exp() - step_size * gradient).log()
+    present = log_weights > -math.inf
+    moved = project_to_simplex((log_weights.exp() - step_size * gradient)[present])
+    logs = log_weights.clone()
+    logs[present] = moved.log().clamp(min=_ZERO)
+    return logs
+
+
+def anchored(log_weights: Tensor, initial: Tensor, *, share: float) -> Tensor:
+    """Log weights moved a share of the way back to the initial ones.
+
+    Example:
+        >>> now, before = torch.tensor([0.9, 0.1]).log(), torch.tensor([0.5, 0.5]).log()
+        >>> anchored(now, before, share=1.0).exp()
+        tensor([0.5000, 0.5000])
+    """
+    # Between two logarithms of zero there is nothing to move, and inf - inf is no number.
+    return torch.where(log_weights == initial, log_weights, torch.lerp(log_weights, initial, share))
 
 
 def project_to_simplex(point: Tensor) -> Tensor:

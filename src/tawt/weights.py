@@ -137,13 +137,20 @@ class SourceWeights:
             >>> SourceWeights.uniform(["a", "b"]).multipliers({"a": 100, "b": 300})
             {'a': 2.0, 'b': 0.6666666666666666}
         """
+        self._check_sizes(sizes)
         total = sum(sizes[name] for name in self.names)
         return {name: share * total / sizes[name] for name, share in self.shares().items()}
 
     def effective_sample_size(self, sizes: Mapping[str, int]) -> float:
         """N_ω = (Σ ω_t² / n_t)⁻¹."""
+        self._check_sizes(sizes)
         counts = torch.tensor([sizes[name] for name in self.names], dtype=torch.float64)
         return simplex.effective_sample_size(self.logs, counts)
+
+    def _check_sizes(self, sizes: Mapping[str, int]) -> None:
+        missing = [name for name in self.names if name not in sizes]
+        if missing:
+            raise WeightsError(f"`sizes` leaves out {missing[0]!r}; give the size of every task.")
 
     def moved(self, logs: Tensor) -> SourceWeights:
         """The same units with other weights."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError
+from tawt.gradients import scaled
 
 if TYPE_CHECKING:
     from tawt.curvature.base import WeightedHessian
@@ -34,6 +35,4 @@ class Identity:
 
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
         """The gradient, scaled in place."""
-        if self.scale == 1.0:
-            return gradient
-        return [None if entry is None else entry.mul_(self.scale) for entry in gradient]
+        return gradient if self.scale == 1.0 else scaled(gradient, self.scale)

@@ -71,6 +71,10 @@ class MultiTaskModel(nn.Module):
             tasks: Sources and targets.
             width: Size of the vectors that φ makes.
         """
+        names = [task.name for task in tasks]
+        for name in names:
+            if names.count(name) > 1:
+                raise DataError(f"Tasks must have different names; {name!r} is given twice.")
         return cls(representation, {task.name: task.kind.head(width) for task in tasks})
 
     def forward(self, inputs: Any, task: str) -> Tensor:

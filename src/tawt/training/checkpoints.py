@@ -16,7 +16,7 @@ from tawt.errors import RunError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_TENSOR = "__tensor__"
+_TENSOR, _MAPPING = "tensor", "mapping"
 
 
 class Checkpoint(Protocol):
@@ -76,7 +76,8 @@ def _take_out(value: Any, tensors: dict[str, Tensor]) -> Any:
         tensors[name] = value.detach().cpu().contiguous().clone()
         return {_TENSOR: name}
     if isinstance(value, Mapping):
-        return {str(key): _take_out(entry, tensors) for key, entry in value.items()}
+        # Wrapped, so that no key of the state can be taken for the mark of a tensor.
+        return {_MAPPING: {str(key): _take_out(part, tensors) for key, part in value.items()}}
     if isinstance(value, list | tuple):
         return [_take_out(entry, tensors) for entry in value]
     return value
@@ -86,7 +87,7 @@ def _put_back(value: Any, tensors: Mapping[str, Tensor]) -> Any:
     if isinstance(value, dict):
         if _TENSOR in value:
             return tensors[value[_TENSOR]]
-        return {key: _put_back(entry, tensors) for key, entry in value.items()}
+        return {key: _put_back(part, tensors) for key, part in value[_MAPPING].items()}
     if isinstance(value, list):
         return [_put_back(entry, tensors) for entry in value]
     return value

@@ -58,6 +58,8 @@ class TargetAware(Weighting):
         target_share: TargetShare | None = None,
         rule: UpdateRule | None = None,
     ) -> None:
+        if isinstance(sources, str):
+            raise WeightsError(f'`sources` is a list of names; write ["{sources}"].')
         self.target = {target: 1.0} if isinstance(target, str) else _convex(target)
         for name in sources:
             if name in self.target:
@@ -109,7 +111,12 @@ class TargetAware(Weighting):
         if isinstance(representation, nn.Module):
             modules.append(representation)
         parameters = trainable(representation)
-        with untouched(modules, parameters=parameters), torch.enable_grad():
+        # Inference mode is stronger than no_grad, and enable_grad alone would not lift it.
+        with (
+            untouched(modules, parameters=parameters),
+            torch.inference_mode(mode=False),
+            torch.enable_grad(),
+        ):
             measured = hypergradient(
                 parameters,
                 units=self.weights.names,
@@ -142,7 +149,7 @@ class TargetAware(Weighting):
         rule = self.rule
         gradient = measured.values
         if rule.step == "mirror":
-            start = torch.lerp(self.weights.logs, self._initial, rule.anchor)
+            start = simplex.anchored(self.weights.logs, self._initial, share=rule.anchor)
             logs = simplex.mirror_step(start, gradient, step_size=rule.step_size)
         else:
             start = torch.lerp(self.weights.logs.exp(), self._initial.exp(), rule.anchor)
@@ -157,22 +164,17 @@ class TargetAware(Weighting):
         if self.rule.ratio_bound is not None:
             # A share that is held by hand is not a ratio that was learned: bound the rest alone.
             bounded = torch.ones_like(members) if free else ~members
-            inside = simplex.bounded(logs[bounded], beta=self.rule.ratio_bound)
+            total = torch.logsumexp(logs[bounded], dim=0)
+            inside = simplex.bounded(logs[bounded] - total, beta=self.rule.ratio_bound)
             logs = logs.clone()
-            logs[bounded] = inside if free else inside + torch.logsumexp(logs[bounded], dim=0)
+            logs[bounded] = inside + total
         return logs if free else simplex.with_share(logs, members, low=low, high=high)
 
     def _written(self, measured: Hypergradient, *, step: int, skipped: bool) -> WeightUpdate:
         names, reason = self.weights.names, None
         if skipped:
-            bad = [
-                name
-                for name, *numbers in zip(
-                    names, measured.alignments.tolist(), measured.norms.tolist(), strict=True
-                )
-                if not all(map(math.isfinite, numbers))
-            ]
-            reason = f"the gradient is not finite for {', '.join(bad) or 'the target'}"
+            culprits = ", ".join(measured.culprits) or "the curvature's solve"
+            reason = f"a loss or gradient is not finite: {culprits}"
             _log.warning("update %d skipped: %s", step, reason)
         return WeightUpdate(
             step=step,
@@ -225,5 +227,7 @@ def _plain(names: Sequence[str], values: Tensor) -> dict[str, float | None]:
 
 
 def _convex(targets: Mapping[str, float]) -> dict[str, float]:
+    if not targets:
+        raise WeightsError("There must be at least one target; got none.")
     SourceWeights.of(targets)  # refuses what is no convex combination
     return dict(targets)

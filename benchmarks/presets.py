@@ -1,0 +1,166 @@
+"""Which way of moving the weights works: the experiment behind the preset `robust`.
+
+    python -m benchmarks.presets
+
+On the demonstration's digits (thirty target examples; three sources that help and four that do
+not), every variant of the update rule trains with the same seeds, data, model and budget. Writes
+`benchmarks/reports/presets.md` and `.json`, which `docs/decisions/003-robust-preset.md` cites.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from tawt.studies import Options, RunConfig, RunFolder, parsed
+from tawt.studies.demo import demo_config
+from tawt.studies.pool import Job, run_all
+from tawt.studies.record import circumstances
+from tawt.studies.significance import paired_t_test
+
+SEEDS = range(10)
+HELPFUL = ("parity", "magnitude", "shape")
+REPORTS = Path(__file__).parent / "reports"
+
+ROBUST: dict[str, Any] = {"preset": "robust"}
+PAPER: dict[str, Any] = {"preset": "paper"}
+FIXED: dict[str, Any] = {"kind": "fixed"}
+LEARNED_SHARE = {**ROBUST, "target_share": "learned"}
+
+# Name: paradigm, weighting, training.
+VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "joint, sources equal, target 0.3, nothing learned": ("joint", FIXED, {}),
+    "joint, all equal, nothing learned": ("joint", {**FIXED, "target_share": "learned"}, {}),
+    "joint, paper, steps drawn by size": ("joint", PAPER, {"sampling": "size"}),
+    "joint, paper, steps drawn by weight": ("joint", PAPER, {"sampling": "weight"}),
+    "joint, target held out but its share learned": ("joint", LEARNED_SHARE, {}),
+    "joint, robust": ("joint", ROBUST, {}),
+    "joint, robust, target 0.1": ("joint", {**ROBUST, "target_share": 0.1}, {}),
+    "joint, robust, target 0.5": ("joint", {**ROBUST, "target_share": 0.5}, {}),
+    "joint, robust, no anchor": ("joint", {**ROBUST, "anchor": 0.0}, {}),
+    "joint, robust, anchor 0.2": ("joint", {**ROBUST, "anchor": 0.2}, {}),
+    "joint, robust, no anchor, ratio bound 10": (
+        "joint",
+        {**ROBUST, "anchor": 0.0, "ratio_bound": 10.0},
+        {},
+    ),
+    "joint, robust, c = 5": ("joint", {**ROBUST, "scale": 5.0}, {}),
+    "joint, robust, 16 examples a gradient": ("joint", ROBUST, {"gradient_examples": 16}),
+    "joint, robust, 512 examples a gradient": ("joint", ROBUST, {"gradient_examples": 512}),
+    "pre-training, nothing learned": ("pre-training", FIXED, {}),
+    "pre-training, robust": ("pre-training", ROBUST, {}),
+    "pre-training, robust, no anchor": ("pre-training", {**ROBUST, "anchor": 0.0}, {}),
+    "pre-training, robust, c = 5": ("pre-training", {**ROBUST, "scale": 5.0}, {}),
+    "pre-training, robust, head fitted once over": ("pre-training", ROBUST, {"head_epochs": 1}),
+}
+
+
+def configured(name: str, seed: int) -> RunConfig:
+    """The demonstration's configuration with a variant's changes."""
+    paradigm, weighting, training = VARIANTS[name]
+    base = demo_config().model_dump(mode="json", exclude={"weighting", "training"})
+    demo_training = {"learning_rate": 0.01, "head_learning_rate": 0.01, "update_every": 20}
+    changes = {"paradigm": paradigm, "weighting": weighting, "seed": seed}
+    return parsed({**base, **changes, "training": {**demo_training, **training}})
+
+
+def measured(folder: Path) -> dict[str, dict[str, Any]]:
+    """Scores, and the weight that ended on sources that help, of every variant."""
+    rows = {}
+    for number, name in enumerate(VARIANTS):
+        runs = [RunFolder(folder / f"{number}-{seed}") for seed in SEEDS]
+        records = [run.record() for run in runs]
+        shares = [record["weights"] for record in records]
+        sources = [sum(s for n, s in share.items() if n != "digit") for share in shares]
+        rows[name] = {
+            "scores": [record["scores"]["digit"]["test"]["accuracy"] for record in records],
+            "examples": np.array([run.example_scores("digit") for run in runs]),
+            "target": float(np.mean([share.get("digit", 0.0) for share in shares])),
+            "helpful": float(
+                np.mean(
+                    [
+                        sum(share[n] for n in HELPFUL) / max(total, 1e-300)
+                        for share, total in zip(shares, sources, strict=True)
+                    ]
+                )
+            ),
+        }
+    return rows
+
+
+def written(rows: dict[str, dict[str, Any]]) -> str:
+    """The table in Markdown."""
+    lines = [
+        "# Ways of moving the weights, on scanned digits",
+        "",
+        f"Test accuracy (%), mean ± standard deviation over {len(SEEDS)} seeds; difference to the",
+        "first row of the paradigm, with the p-value of a paired t-test on test examples; final",
+        "share of the target, and of the helpful sources among the sources.",
+        "",
+        "| | accuracy | difference | p | target | helpful |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        base = next(other for other in rows if other.split(",")[0] == name.split(",")[0])
+        gain = np.mean(row["scores"]) - np.mean(rows[base]["scores"])
+        p = paired_t_test(row["examples"], rows[base]["examples"])
+        shown = (
+            "" if name == base else f"{100 * gain:+.1f} | {'< 0.001' if p < 0.001 else f'{p:.3f}'}"
+        )
+        lines.append(
+            f"| {name} | {100 * np.mean(row['scores']):.1f} ± "
+            f"{100 * np.std(row['scores'], ddof=1):.1f} | {shown or ' | '} | "
+            f"{row['target']:.3f} | {row['helpful']:.2f} |"
+        )
+    return "\n".join([*lines, "", "Made by `python -m benchmarks.presets`.", ""])
+
+
+def main() -> None:
+    """Make all runs in a temporary folder, and the record."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        jobs = [
+            Job(configured(name, seed), folder / f"{number}-{seed}")
+            for number, name in enumerate(VARIANTS)
+            for seed in SEEDS
+        ]
+        done = 0
+
+        def count(job: Job) -> None:
+            nonlocal done
+            done += 1
+            if done % 20 == 0:
+                print(f"{done} of {len(jobs)} runs", flush=True)
+
+        run_all(
+            jobs,
+            workers=os.cpu_count() or 1,
+            options=Options(),
+            should_stop=lambda: False,
+            on_done=count,
+        )
+        rows = measured(folder)
+    text = written(rows)
+    REPORTS.mkdir(exist_ok=True)
+    (REPORTS / "presets.md").write_text(text, encoding="utf-8")
+    record = {
+        "command": "python -m benchmarks.presets",
+        "seeds": list(SEEDS),
+        **circumstances(torch.device("cpu")),
+        "rows": {
+            name: {key: value for key, value in row.items() if key != "examples"}
+            for name, row in rows.items()
+        },
+    }
+    (REPORTS / "presets.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
