@@ -9,6 +9,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from accelerate.utils import DistributedDataParallelKwargs, send_to_device
+from torch import Tensor
 
 from tawt.tasks import Batch
 
@@ -54,3 +55,11 @@ def to_device(batch: Batch, device: torch.device) -> Batch:
     """
     inputs: Any = send_to_device(batch.inputs, device, non_blocking=True)
     return Batch(inputs, batch.labels.to(device, non_blocking=True))
+
+
+def anywhere(flag: Tensor, accelerator: Accelerator) -> Tensor:
+    """Whether it is so in any process: all must skip a step, or none."""
+    if accelerator.num_processes == 1:
+        return flag
+    counted: Tensor = accelerator.reduce(flag.float(), reduction="sum")
+    return counted > 0

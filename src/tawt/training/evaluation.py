@@ -66,3 +66,12 @@ def evaluate_split(
         for name, task in tasks.items()
         if (examples := task.dev if split == "dev" else task.test) is not None
     }
+
+
+def combined_score(
+    found: Mapping[str, Predictions], tasks: Mapping[str, Task], targets: Mapping[str, float]
+) -> float:
+    """The score that models are chosen by: the targets' own, by their shares."""
+    return sum(
+        share * found[name].scores[tasks[name].kind.metric] for name, share in targets.items()
+    )

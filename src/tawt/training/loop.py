@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor
 
-from tawt.errors import Interrupted, TrainingError
+from tawt.errors import Interrupted
 from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
-from tawt.training.devices import accelerator_for, to_device
-from tawt.training.evaluation import evaluate_split
+from tawt.training.devices import accelerator_for, anywhere, to_device
+from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.fresh import FreshLosses
 from tawt.training.material import Material
-from tawt.training.paradigms import Paradigm, Phase
 from tawt.training.progress import Position, Progress
 from tawt.training.result import Predictions, TrainingResult
 from tawt.training.roles import checked_roles
 from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
+from tawt.training.skipped import SkippedSteps
 from tawt.training.streams import derived_seed
 from tawt.training.stretch import (
     Stretch,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.training.batches import Step
+    from tawt.training.paradigms import Paradigm, Phase
     from tawt.weighting import Weighting
 
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
@@ -113,8 +114,7 @@ class _Loop:
         self.device: torch.device = accelerator.device
         self.wrapped = accelerator.prepare(model)
         self.model = model
-        self.names = list(self.tasks)
-        self.nonfinite = torch.zeros(len(self.names), dtype=torch.long, device=self.device)
+        self.skipped = SkippedSteps(list(self.tasks), self.device)
         self.position = Position()
         self.epochs: list[dict[str, Any]] = []
         self.selection = Selection()
@@ -141,7 +141,7 @@ class _Loop:
 
     def _run_phase(self, phase: Phase, saved: dict[str, Any] | None) -> None:
         main = self._stretch(phase)
-        heads = self._head_stretch(phase) if phase.trains_on == "sources" else None
+        heads = self._stretch(phase.head_fit()) if phase.trains_on == "sources" else None
         if saved is not None:
             load_optimiser_state(main.optimiser, saved["optimiser"])
             main.loss_sum.copy_(saved["loss_sum"])
@@ -155,7 +155,7 @@ class _Loop:
             before = epoch * length
             every = self.settings.update_every
             for first, last in rounds(length, every, start=self.position.step, before=before):
-                self._train_round(phase, main, heads, epoch, first, last)
+                self._train_round(phase, main, heads, first, last)
             self._finish_epoch(phase, main)
             self.position = self.position.next_epoch()
             if self.selection.stale(self.settings.patience):
@@ -163,17 +163,12 @@ class _Loop:
         self.selection.restore(self.model)
 
     def _train_round(
-        self,
-        phase: Phase,
-        main: Stretch,
-        heads: Stretch | None,
-        epoch: int,
-        first: int,
-        last: int,
+        self, phase: Phase, main: Stretch, heads: Stretch | None, first: int, last: int
     ) -> None:
         shares = main.weighting.weights.shares()
-        plan = main.schedule.steps(epoch, first, last, shares=shares)
-        length, before = main.schedule.length, epoch * main.schedule.length
+        plan = main.schedule.steps(self.position.epoch, first, last, shares=shares)
+        length = main.schedule.length
+        before = self.position.epoch * length
         self.model.train()
         for number, (step, batch) in enumerate(main.loader.fetch(plan), start=first + 1):
             closes = number == length or (before + number) % self.settings.accumulation == 0
@@ -182,7 +177,8 @@ class _Loop:
             self.position = self.position.next_step()
             if ends_round(number, length, self.settings.update_every, before=before):
                 self._close_round(phase, heads)
-            self._after_step(main, heads)
+            if closes:  # gradients that are half added up are no state to save
+                self._after_step(main, heads)
 
     def _step(
         self,
@@ -205,16 +201,14 @@ class _Loop:
         stretch.scale_sum += scale
         self.accelerator.backward(loss * scale)
         bad = ~torch.isfinite(loss.detach())
-        stretch.loss_sum += torch.where(
-            bad, 0.0, loss.detach() * scale * self.settings.accumulation
-        )
+        stretch.add_loss(loss.detach() * scale * self.settings.accumulation, bad)
         if closes:
-            bad = self._anywhere(bad | stretch.clip(self.settings.clip_norm))
+            bad = anywhere(bad | stretch.clip(self.settings.clip_norm), self.accelerator)
             stretch.set_learning_rate(rate)
             skip_if(stretch.optimiser, bad)
             stretch.optimiser.step()
             stretch.optimiser.zero_grad()
-        self.nonfinite[self.names.index(step.task)] += bad
+        self.skipped.add(step.task, bad)
 
     def _outputs(self, stretch: Stretch, batch: Batch, task: str) -> Tensor:
         if stretch.moves == "everything":
@@ -226,13 +220,6 @@ class _Loop:
         with self.accelerator.autocast():
             fitted: Tensor = self.model.heads[task](vectors)
         return fitted
-
-    def _anywhere(self, bad: Tensor) -> Tensor:
-        """Whether it is so in any process: all must skip a step, or none."""
-        if self.accelerator.num_processes == 1:
-            return bad
-        counted: Tensor = self.accelerator.reduce(bad.float(), reduction="sum")
-        return counted > 0
 
     # Between rounds.
 
@@ -270,7 +257,7 @@ class _Loop:
         self.model.train()
 
     def _finish_epoch(self, phase: Phase, main: Stretch) -> None:
-        self._check_nonfinite()
+        self._check_skipped()
         entry: dict[str, Any] = {
             "phase": phase.name,
             "epoch": self.position.epoch + 1,
@@ -283,10 +270,7 @@ class _Loop:
         dev = self._predictions("dev") if phase.trains_on != "sources" else {}
         if dev:
             entry["dev"] = {name: found.scores for name, found in dev.items()}
-            score = sum(
-                share * dev[name].scores[self.tasks[name].kind.metric]
-                for name, share in self.targets.items()
-            )
+            score = combined_score(dev, self.tasks, self.targets)
             keep = self.model if self.settings.select == "best" else None
             self.selection.offer(score, len(self.epochs), keep)
             self._log({"dev/score": score})
@@ -295,8 +279,8 @@ class _Loop:
         self.epochs.append(entry)
 
     def _after_step(self, main: Stretch, heads: Stretch | None) -> None:
-        if self.position.total % _LOOK_EVERY == 0:
-            self._check_nonfinite()
+        if self.position.total % _LOOK_EVERY < self.settings.accumulation:
+            self._check_skipped()
         if self.on_progress is not None:
             phase = self.phases[self.position.phase].name
             self.on_progress(Progress(self.position.total, self.total, phase))
@@ -306,27 +290,14 @@ class _Loop:
         if stop:
             raise Interrupted("Training was stopped as asked; its state was saved.")
 
-    def _check_nonfinite(self) -> None:
-        counts = self.nonfinite.tolist()
-        total = sum(counts) + self.weighting.skipped
-        if total <= self.settings.max_nonfinite:
-            return
-        worst = self.names[counts.index(max(counts))]
-        raise TrainingError(
-            f"{total} steps or updates were skipped because a loss or gradient was not finite "
-            f"({max(counts)} of them on task {worst!r}); `max_nonfinite` allows "
-            f"{self.settings.max_nonfinite}. Lower the learning rate, or look for bad inputs in "
-            f"{worst!r}."
-        )
+    def _check_skipped(self) -> None:
+        allowed = self.settings.max_nonfinite
+        self.skipped.check(updates=self.weighting.skipped, allowed=allowed)
 
     # Parts.
 
     def _stretch(self, phase: Phase) -> Stretch:
         return stretch_for(phase, self.material, self.model, self.settings, self.accelerator)
-
-    def _head_stretch(self, phase: Phase) -> Stretch:
-        part = phase.target_part
-        return self._stretch(Phase("head", "target", 1, moves="head", target_part=part))
 
     def _predictions(self, split: Literal["dev", "test"]) -> dict[str, Predictions]:
         size = 4 * self.settings.batch_size
@@ -348,7 +319,7 @@ class _Loop:
             "epochs": self.epochs,
             "selection": self.selection.state_dict(),
             "loss_sum": main.loss_sum,
-            "nonfinite": self.nonfinite,
+            "skipped": self.skipped.tally,
             "random": random_state(self.device),
         }
 
@@ -358,12 +329,11 @@ class _Loop:
         self.position = Position(**saved["position"])
         self.epochs = list(saved["epochs"])
         self.selection = Selection.from_state(saved["selection"])
-        self.nonfinite.copy_(saved["nonfinite"])
+        self.skipped.tally.copy_(saved["skipped"])
 
     def _result(self) -> TrainingResult:
-        self.accelerator.unwrap_model(self.wrapped, keep_fp32_wrapper=False)
         splits = {split: self._predictions(split) for split in ("dev", "test")}
-        counts = zip(self.names, self.nonfinite.tolist(), strict=True)
+        self.accelerator.unwrap_model(self.wrapped, keep_fp32_wrapper=False)
         return TrainingResult(
             metric={name: self.tasks[name].kind.metric for name in self.targets},
             predictions={
@@ -375,6 +345,6 @@ class _Loop:
             history=list(self.weighting.history),
             epochs=self.epochs,
             best_epoch=self.selection.epoch,
-            skipped_steps={name: count for name, count in counts if count},
+            skipped_steps={name: n for name, n in self.skipped.counts().items() if n},
             steps=self.position.total,
         )

@@ -31,6 +31,10 @@ class Phase:
         """Whether the weighting is asked."""
         return self.trains_on != "target"
 
+    def head_fit(self) -> Phase:
+        """The fit of the target's head on this phase's representation, frozen."""
+        return Phase("head", "target", 1, moves="head", target_part=self.target_part)
+
 
 class Paradigm(Protocol):
     """Turns into phases."""

@@ -55,6 +55,10 @@ class Stretch:
         self.scale_sum = 0.0
         return ~torch.isfinite(norm)
 
+    def add_loss(self, loss: Tensor, bad: Tensor) -> None:
+        """Count a step's loss into the epoch's, unless it is not finite."""
+        self.loss_sum += torch.where(bad, 0.0, loss)
+
     def set_learning_rate(self, value: float) -> None:
         """For the next step."""
         for group in self.optimiser.param_groups:

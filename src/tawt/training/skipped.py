@@ -1,0 +1,63 @@
+"""Counting the steps that were left out because a number was not finite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+
+from tawt.errors import TrainingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+
+class SkippedSteps:
+    """How many steps of each task were skipped, counted on the device and read now and then.
+
+    Args:
+        names: Of the tasks.
+        device: Where steps happen.
+
+    Example:
+        >>> skipped = SkippedSteps(["a", "b"], torch.device("cpu"))
+        >>> skipped.add("b", torch.tensor(True))
+        >>> skipped.counts()
+        {'a': 0, 'b': 1}
+    """
+
+    def __init__(self, names: Sequence[str], device: torch.device) -> None:
+        self._positions = {name: position for position, name in enumerate(names)}
+        self.tally = torch.zeros(len(names), dtype=torch.long, device=device)
+
+    def add(self, task: str, bad: Tensor) -> None:
+        """Count a step of the task if it was bad; does not wait for the device."""
+        self.tally[self._positions[task]] += bad
+
+    def counts(self) -> dict[str, int]:
+        """Skipped steps by task."""
+        return dict(zip(self._positions, self.tally.tolist(), strict=True))
+
+    def check(self, *, updates: int, allowed: int) -> None:
+        """Refuse to go on when too much was skipped.
+
+        Args:
+            updates: Weight updates that were skipped.
+            allowed: Steps and updates that may be.
+
+        Raises:
+            TrainingError: Naming the task that fails most.
+        """
+        counts = self.counts()
+        total = sum(counts.values()) + updates
+        if total <= allowed:
+            return
+        worst = max(counts, key=lambda name: counts[name])
+        where = f", {counts[worst]} of them on task {worst!r}" if counts[worst] else ""
+        raise TrainingError(
+            f"{total} steps or updates were skipped because a loss or gradient was not finite"
+            f"{where}; `max_nonfinite` allows {allowed}. Lower the learning rate, or look for bad "
+            "inputs."
+        )

@@ -1,0 +1,388 @@
+"""Run folders: what may be written where, and files that are whole or not there."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from tawt.errors import Interrupted, RunError, TawtError
+from tawt.studies import Options, RunFolder, files, load, run
+from tawt.studies.config import dumped, parsed
+from tawt.studies.folder import FolderCheckpoint
+from tawt.training import checkpoints
+
+CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
+
+
+def refused(action, *words):
+    """The error is one line that holds these words."""
+    with pytest.raises(RunError) as error:
+        action()
+    message = str(error.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message
+    return message
+
+
+@pytest.fixture
+def finished(study, tmp_path):
+    """A finished run: its configuration and its folder."""
+    config = load(study.path)
+    run(config, tmp_path / "run")
+    return config, tmp_path / "run"
+
+
+@pytest.fixture
+def unfinished(study, tmp_path):
+    """A run stopped after four steps."""
+    config = load(study.path)
+    steps = iter([False] * 3)
+    with pytest.raises(Interrupted):
+        run(config, tmp_path / "run", should_stop=lambda: next(steps, True))
+    return config, tmp_path / "run"
+
+
+# What a run leaves
+
+
+def test_a_run_leaves_what_the_design_says(finished):
+    config, path = finished
+    names = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+    assert names == {
+        "config.yaml",
+        "record.json",
+        "weights.jsonl",
+        "predictions.dev.tsv",
+        "predictions.test.tsv",
+        "model/model.safetensors",
+        "model/model.json",
+    }
+    assert not (path / "checkpoints").exists()
+    folder = RunFolder(path)
+    assert folder.config() == config
+    record = folder.record()
+    assert record["weights"].keys() == {"near", "far", "goal"}
+    assert record["data"]["near"]["train"]["examples"] == 32
+    assert record["versions"].keys() >= {"tawt", "torch", "python"}
+    assert record["metric"] == {"goal": "accuracy"}
+
+
+def test_the_history_is_one_line_an_update(finished):
+    _, path = finished
+    updates = RunFolder(path).updates()
+    # 3 + 4 + 4 batches an epoch, two epochs, an update every third step
+    assert [update["step"] for update in updates] == [3, 6, 9, 12, 15, 18, 21]
+    assert len((path / "weights.jsonl").read_text().splitlines()) == 7
+    assert updates[-1]["weights"] == pytest.approx(RunFolder(path).record()["weights"])
+    for update in updates:
+        assert sum(update["weights"].values()) == pytest.approx(1)
+        assert update["alignments"].keys() == update["norms"].keys() == update["weights"].keys()
+
+
+def test_predictions_agree_with_the_scores(finished):
+    _, path = finished
+    folder = RunFolder(path)
+    scores = folder.example_scores("goal")
+    assert len(scores) == 25
+    record = folder.record()
+    assert sum(scores) / 25 == pytest.approx(record["scores"]["goal"]["test"]["accuracy"])
+    lines = (path / "predictions.test.tsv").read_text().splitlines()
+    assert lines[0] == "task\tgold\tpredicted\tscore"
+    right = sum(line.split("\t")[1] == line.split("\t")[2] for line in lines[1:])
+    assert right == sum(scores)
+
+
+def test_the_saved_parameters_are_those_that_were_scored(finished):
+    from safetensors.torch import load_file
+
+    from tawt.studies import building
+
+    config, path = finished
+    tasks = building.tasks(config)
+    model = building.model(config, tasks)
+    model.load_state_dict(load_file(path / "model" / "model.safetensors"))
+    model.eval()
+    test = tasks[-1].test
+    right = (model(test.inputs, "goal").argmax(1) == test.labels).float().tolist()
+    assert right == RunFolder(path).example_scores("goal")
+    about = json.loads((path / "model" / "model.json").read_text())
+    assert [head["task"] for head in about["heads"]] == ["near", "far", "goal"]
+    assert about["input_shape"] == [4]
+
+
+# Who may write
+
+
+def test_a_finished_run_is_not_overwritten(finished, listing):
+    config, path = finished
+    before = listing(path)
+    refused(lambda: run(config, path), str(path), "finished run", "--overwrite")
+    assert listing(path) == before
+
+
+def test_resuming_a_finished_run_changes_nothing(finished, listing):
+    config, path = finished
+    before = listing(path)
+    assert run(config, path, options=Options(resume=True)) == RunFolder(path).record()
+    assert listing(path) == before
+
+
+def test_overwriting_starts_again(finished, study):
+    config, path = finished
+    other = config.model_copy(update={"seed": 1})
+    record = run(other, path, options=Options(overwrite=True))
+    assert record["seed"] == 1
+    assert RunFolder(path).config() == other
+
+
+def test_an_unfinished_run_wants_to_be_resumed(unfinished, listing):
+    config, path = unfinished
+    before = listing(path)
+    assert not RunFolder(path).finished
+    refused(lambda: run(config, path), str(path), "unfinished run", "--resume")
+    assert listing(path) == before
+
+
+def test_an_unfinished_run_resumes_or_starts_again_to_the_same_end(unfinished, tmp_path):
+    config, path = unfinished
+    whole = run(config, tmp_path / "whole")
+    assert torch.is_tensor(checkpoints.read(path / "checkpoints" / "state.safetensors")["loss_sum"])
+    resumed = run(config, path, options=Options(resume=True))
+    for key in ("scores", "weights", "epochs", "steps", "best_epoch"):
+        assert resumed[key] == whole[key]
+    again = run(config, path, options=Options(overwrite=True))
+    assert again["scores"] == whole["scores"]
+
+
+@pytest.mark.parametrize("options", [Options(), Options(resume=True)], ids=["plain", "resume"])
+@pytest.mark.parametrize("state", ["finished", "unfinished"])
+def test_another_configuration_is_refused_by_field(request, listing, state, options):
+    config, path = request.getfixturevalue(state)
+    other = config.model_copy(update={"epochs": 5})
+    before = listing(path)
+    refused(lambda: run(other, path, options=options), "epochs: 2", "5", "--overwrite")
+    assert listing(path) == before
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_of_other_things_is_never_touched(study, tmp_path, listing, resume, overwrite):
+    path = tmp_path / "photos"
+    (path / "model").mkdir(parents=True)
+    (path / "model" / "mine.txt").write_text("dear")
+    before = listing(tmp_path)
+    options = Options(resume=resume, overwrite=overwrite)
+    refused(lambda: run(load(study.path), path, options=options), "not a run folder")
+    assert listing(tmp_path) == before
+
+
+def test_a_file_in_the_folders_place_is_refused(study, tmp_path):
+    path = tmp_path / "taken"
+    path.write_text("mine")
+    refused(lambda: run(load(study.path), path), str(path))
+    refused(lambda: run(load(study.path), path / "below"), str(path))
+    assert path.read_text() == "mine"
+
+
+def test_an_empty_folder_is_welcome(study, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert run(load(study.path), tmp_path / "empty")["name"] == "tiny"
+
+
+# Damage
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.yaml", b""),
+        ("config.yaml", b"name: [half"),
+        ("config.yaml", b"\xff\xfe"),
+        ("config.yaml", b"name: x\n"),
+        ("record.json", b""),
+        ("record.json", b'{"scores": {'),
+        ("record.json", b"[]"),
+        ("record.json", b"{}"),
+        ("record.json", b"\xff\xfe"),
+        ("record.json", b'{"scores": {}}'),
+    ],
+)
+def test_a_damaged_run_is_refused_in_one_line(finished, name, content):
+    _, path = finished
+    (path / name).write_bytes(content)
+    refused(RunFolder(path).record, str(path))
+
+
+@pytest.mark.parametrize("content", [b'{"step": 1, "wei', b"\xff\xfe", b"{}\n{", b"3\n", b"{}\n"])
+def test_damaged_weights_are_refused_in_one_line(finished, content):
+    _, path = finished
+    (path / "weights.jsonl").write_bytes(content)
+    refused(RunFolder(path).updates, str(path), "weights.jsonl")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfe",
+        b"task\tgold\n",
+        b"",
+        b"task\tgold\tpredicted\tscore\ngoal\t1\t1\tmany\n",
+        b"task\tgold\tpredicted\tscore\ngoal\t1\n",
+        b"a\tb\tc\td\ngoal\t1\t1\t1.0\n",
+    ],
+)
+def test_damaged_predictions_are_refused_in_one_line(finished, content):
+    _, path = finished
+    (path / "predictions.test.tsv").write_bytes(content)
+    refused(lambda: RunFolder(path).example_scores("goal"), str(path), "predictions.test.tsv")
+
+
+def test_missing_parts_are_refused_in_one_line(finished):
+    _, path = finished
+    folder = RunFolder(path)
+    (path / "weights.jsonl").unlink()
+    (path / "predictions.test.tsv").unlink()
+    refused(folder.updates, "weights.jsonl")
+    refused(lambda: folder.example_scores("goal"), "predictions.test.tsv")
+    (path / "record.json").unlink()
+    refused(folder.record, "unfinished", "--resume")
+    (path / "config.yaml").unlink()
+    refused(folder.record, "not a run folder")
+    refused(RunFolder(path / "none").record, "not a run folder")
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "text", "other"])
+def test_a_damaged_checkpoint_is_refused_in_one_line(unfinished, listing, damage):
+    config, path = unfinished
+    state = path / "checkpoints" / "state.safetensors"
+    whole = state.read_bytes()
+    contents = {
+        "empty": b"",
+        "half": whole[: len(whole) // 2],
+        "text": b"hello",
+        "other": checkpoints.to_bytes({"step": 3}),
+    }
+    state.write_bytes(contents[damage])
+    before = listing(path)
+    refused(lambda: run(config, path, options=Options(resume=True)), "state.safetensors")
+    assert listing(path) == before
+
+
+def test_a_checkpoint_of_other_data_is_refused(unfinished, study):
+    """The files behind the configuration changed while the run was stopped."""
+    import numpy as np
+
+    config, path = unfinished
+    draw = np.random.default_rng(9)
+    study.save("far.train", inputs=draw.normal(size=(27, 4)), labels=draw.integers(0, 3, 27))
+    with pytest.raises(TawtError, match="far"):
+        run(config, path, options=Options(resume=True))
+
+
+# Whole or not at all
+
+
+def test_a_write_replaces_and_leaves_nothing_beside(tmp_path):
+    path = tmp_path / "deep" / "er" / "note.txt"
+    files.write(path, "one")
+    files.write(path, b"two \xff")
+    assert path.read_bytes() == b"two \xff"
+    assert [file.name for file in path.parent.iterdir()] == ["note.txt"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from tawt.errors import RunError
+from tawt.studies import files
+
+path = Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    files.write(path, b"new" * 1000)
+except RunError as error:
+    print(error)
+    sys.exit(2)
+"""
+
+
+@pytest.mark.parametrize("old", [b"old", None])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, old):
+    path = tmp_path / "folder" / "note.txt"
+    path.parent.mkdir()
+    if old is not None:
+        path.write_bytes(old)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stdout.count("\n") == 1
+    assert str(path) in done.stdout
+    assert "File too large" in done.stdout
+    assert "intact" in done.stdout
+    assert [file.name for file in path.parent.iterdir()] == (["note.txt"] if old else [])
+    assert old is None or path.read_bytes() == old
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    refused(lambda: files.write(tmp_path / "file" / "note.txt", "x"), "file/note.txt")
+
+
+def test_json_that_json_does_not_have_is_refused_in_one_line(tmp_path):
+    with pytest.raises((RunError, ValueError)):
+        files.write_json(tmp_path / "x.json", {"a": float("nan")})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_whose_scores_are_not_finite_still_ends_with_a_record(study, tmp_path):
+    """Numbers so large that their squares overflow: r² and errors are no JSON numbers."""
+    import numpy as np
+
+    draw = np.random.default_rng(0)
+    inputs = draw.normal(size=(20, 4))
+    for split in ("train", "dev", "test"):
+        study.save(f"goal.{split}", inputs=inputs, labels=draw.normal(size=20) * 1e30)
+    study.set("data.tasks.goal.kind", "regression").set("training.max_nonfinite", 1000)
+    try:
+        run(load(study.path), tmp_path / "run")
+    except TawtError as error:
+        assert "\n" not in str(error)
+    else:
+        assert RunFolder(tmp_path / "run").record()["metric"] == {"goal": "r2"}
+
+
+# Checkpoints
+
+
+def test_checkpoints_are_due_by_time(tmp_path):
+    folder = RunFolder(tmp_path)
+    assert FolderCheckpoint(folder, seconds=0).due()
+    assert not FolderCheckpoint(folder, seconds=1e6).due()
+    assert FolderCheckpoint(folder, seconds=0).load() is None
+
+
+def test_a_checkpoint_keeps_state_and_history(tmp_path):
+    kept = FolderCheckpoint(RunFolder(tmp_path), seconds=0)
+    history = [{"step": 1, "weights": {"ä": 1.0}}]
+    kept.save({"weighting": {"history": history}, "x": torch.arange(3)})
+    back = kept.load()
+    assert back["x"].tolist() == [0, 1, 2]
+    assert back["weighting"]["history"] == history
+    assert json.loads((tmp_path / "weights.jsonl").read_text()) == history[0]
+
+
+def test_the_folders_configuration_is_enough_to_run_again(finished, tmp_path):
+    config, path = finished
+    again = load(path / "config.yaml")
+    assert again == config
+    assert dumped(again) == (path / "config.yaml").read_text()
+    record = run(again, tmp_path / "again")
+    assert record["scores"] == RunFolder(path).record()["scores"]
+    assert (path / "weights.jsonl").read_bytes() == (
+        tmp_path / "again" / "weights.jsonl"
+    ).read_bytes()
