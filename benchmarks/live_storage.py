@@ -82,9 +82,10 @@ def peak_extra_bytes(
     if device.type == "cuda":
         torch.cuda.synchronize(device)
         torch.cuda.reset_peak_memory_stats(device)
-        before = torch.cuda.memory_allocated(device)
+        # What is asked for, not the blocks it is rounded up to: those are the allocator's affair.
+        before = torch.cuda.memory_stats(device)["requested_bytes.all.current"]
         action()
-        return torch.cuda.max_memory_allocated(device) - before
+        return int(torch.cuda.memory_stats(device)["requested_bytes.all.peak"] - before)
     live = LiveStorage()
     live.ignore(present)
     with live:

@@ -9,8 +9,8 @@ each term the median over the repeats. The ratio of whole runs is reported besid
 on a busy machine it is the noisier of the two. On a GPU steps are timed fifty at a time, since
 waiting for the device after each would hide what an update costs.
 
-Where a whole epoch takes too long (the encoder on a CPU) a run of 25 steps with one update is
-timed, and its steps stand for those of an epoch: 862 steps with one update, or with seventeen.
+Where a whole epoch takes too long (200 steps on a GPU; 25 with one update for the encoder on a CPU)
+the steps and updates of a shorter run stand for those of an epoch: 862 steps, 1 or 17 updates.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _SOURCES = source_names(3)
 _WHOLE = {**dict.fromkeys(_SOURCES, 9000), TARGET: 500}
 _SHORT = {**dict.fromkeys(_SOURCES, 256), TARGET: 32}  # 25 steps
+_MIDDLE = {**dict.fromkeys(_SOURCES, 2112), TARGET: 64}  # 200 steps
 _BATCH = 32
 
 
@@ -84,35 +85,48 @@ class Case:
         return self.steps == _steps(_WHOLE.values())
 
     def update_every(self, regime: Regime) -> int | None:
-        """Steps between updates in a run; a short one has a single update, at its end."""
-        return regime.update_every if self.is_whole else None
+        """Steps between updates in a run; the shortest has a single update, at its end."""
+        return None if self.steps < 50 else regime.update_every
+
+    def updates(self, regime: Regime) -> int:
+        """Updates in a run."""
+        every = self.update_every(regime)
+        return 1 if every is None else self.steps // every
 
 
 def run(*, device: torch.device, quick: bool) -> list[Finding]:
     """Every model, regime and rule."""
     return [
         finding
-        for case in (_dense_case(quick=quick), _encoder_case(device=device, quick=quick))
+        for case in (
+            _dense_case(device=device, quick=quick),
+            _encoder_case(device=device, quick=quick),
+        )
         for regime in _REGIMES
         for finding in _findings(case, regime, device=device)
     ]
 
 
-def _dense_case(*, quick: bool) -> Case:
-    tasks = random_tasks(_SHORT if quick else _WHOLE, shape=Shape(64))
+def _dense_case(*, device: torch.device, quick: bool) -> Case:
+    sizes = _SHORT if quick else _WHOLE if device.type == "cpu" else _MIDDLE
+    tasks = random_tasks(sizes, shape=Shape(64))
     model = MultiTaskModel.for_tasks(dense(features=64, width=256, depth=3), tasks, width=256)
     return Case(name="MLP 3 x 256", model=model, tasks=tasks, repeats=1 if quick else 5)
 
 
 def _encoder_case(*, device: torch.device, quick: bool) -> Case:
     short = quick or device.type == "cpu"
-    tasks = random_tasks(_SHORT if short else _WHOLE, shape=Shape(32, vocabulary=8000))
+    tasks = random_tasks(_SHORT if short else _MIDDLE, shape=Shape(32, vocabulary=8000))
     width, layers = (32, 1) if quick else (256, 4)
     encoder = Encoder(vocabulary=8000, width=width, layers=layers, heads=4)
     model = MultiTaskModel.for_tasks(encoder, tasks, width=width)
-    name = f"encoder {layers} x {width}, 32 tokens"
-    repeats, warm_up = (1 if quick else 3), (0 if short else 1)
-    return Case(name=name, model=model, tasks=tasks, repeats=repeats, warm_up=warm_up)
+    return Case(
+        name=f"encoder {layers} x {width}, 32 tokens",
+        model=model,
+        tasks=tasks,
+        repeats=1 if quick else 3 if short else 5,
+        warm_up=0 if short and device.type == "cpu" else 1,
+    )
 
 
 def _findings(case: Case, regime: Regime, *, device: torch.device) -> list[Finding]:
@@ -126,7 +140,7 @@ def _findings(case: Case, regime: Regime, *, device: torch.device) -> list[Findi
         for name, weighting in weightings.items()
     }
     times = in_turns(sides, repeats=case.repeats, warm_up=case.warm_up)
-    return [_compared(case, regime, rule, times["fixed"], times[rule], device) for rule in rules]
+    return [_compared(case, regime, rule, times["fixed"], times[rule]) for rule in rules]
 
 
 def _learned(rule: UpdateRule) -> Weighting:
@@ -172,14 +186,13 @@ def _compared(
     rule: str,
     fixed: list[list[float]],
     learned: list[list[float]],
-    device: torch.device,
 ) -> Finding:
     measured, whole = case.steps, _steps(_WHOLE.values())
     every = case.update_every(regime)
-    closing = _closing(len(fixed[0]), every, per_stretch=1 if device.type == "cpu" else 50)
+    closing = _closing(len(fixed[0]), every, steps=measured)
     # The first step is not timed: it holds the set-up of the run.
     fixed_scale = whole / (measured - 1)
-    update_scale = regime.updates(whole) / (regime.updates(measured) if case.is_whole else 1)
+    update_scale = regime.updates(whole) / case.updates(regime)
 
     def overhead(without: list[float], with_updates: list[float]) -> float:
         extra = sum(with_updates[place] - without[place] for place in closing)
@@ -215,10 +228,10 @@ def _compared(
     )
 
 
-def _closing(stretches: int, every: int | None, *, per_stretch: int) -> list[int]:
+def _closing(stretches: int, every: int | None, *, steps: int) -> list[int]:
     """Which of the timed stretches hold an update."""
     if every is None:
         return [stretches - 1]
-    if per_stretch > 1:
-        return list(range(stretches - 1))  # all but the rest after the last full fifty
-    return [step - 2 for step in range(every, stretches + 2, every)]
+    if stretches < steps - 1:  # timed fifty at a time, each with its update, and a rest without
+        return list(range(steps // every))
+    return [step - 2 for step in range(every, steps + 1, every)]

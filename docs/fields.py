@@ -109,7 +109,7 @@ def _values(annotation: Any) -> str:
 
 
 def _listed(inner: tuple[Any, ...]) -> str:
-    return f"list, each a {_values(inner[0])}"
+    return f"list of {_values(inner[0]).replace('number', 'numbers').replace('text', 'names')}"
 
 
 def _mapped(inner: tuple[Any, ...]) -> str:

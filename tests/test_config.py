@@ -270,7 +270,7 @@ FULL = {
     "seed": 2**40,
     "target": {"digit": 0.75, "parity": 0.25},
     "sources": ["shape", "noise"],
-    "paradigm": "joint, then fine-tuning",
+    "paradigm": "joint then fine-tuning",
     "fine_tune_learning_rate": 1e-05,
     "weighting": {
         "initial": {"shape": 1 / 3, "noise": 2 / 3},

@@ -1,0 +1,364 @@
+"""Comparisons: rows, seeds, the table by hand, significance, and many runs at a time."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tawt.errors import ConfigError, Interrupted, RunError, TawtError
+from tawt.report import markdown
+from tawt.studies import Comparison, Options, RowResult, RunFolder, compare, load, load_comparison
+from tawt.studies.config import parsed
+from tawt.studies.pool import Job, run_all
+from tawt.studies.rows import ROWS, chosen, slug
+from tawt.studies.run import run
+from tawt.studies.significance import holm, paired_t_test
+from tawt.studies.words import in_words
+
+HELD = "learned weights held"
+TWO = ["single-task", "normalized joint", "weighted normalized joint"]
+
+
+def compared(study, folder, *, rows=TWO, seeds=(0, 1), workers=1, overwrite=False, **options):
+    return compare(
+        load(study.path),
+        folder,
+        rows=rows,
+        seeds=list(seeds),
+        workers=workers,
+        options=Options(overwrite=overwrite),
+        should_stop=options.pop("should_stop", lambda: False),
+        on_done=options.pop("on_done", lambda done, total: None),
+    )
+
+
+# Significance
+
+
+def test_the_t_test_is_the_textbooks():
+    ours, theirs = np.random.default_rng(0).random((2, 30))
+    gaps = ours - theirs
+    t = gaps.mean() / (gaps.std(ddof=1) / math.sqrt(30))
+    assert paired_t_test(ours, theirs) == pytest.approx(2 * stats.t.sf(abs(t), 29))
+    assert paired_t_test(ours, theirs) == pytest.approx(paired_t_test(theirs, ours))
+
+
+def test_the_same_examples_seen_by_several_seeds_are_not_more_examples():
+    ours, theirs = np.random.default_rng(1).random((2, 30)) + [[0.2], [0.0]]
+    once = paired_t_test(ours, theirs)
+    assert paired_t_test([ours] * 5, [theirs] * 5) == pytest.approx(once)
+    assert paired_t_test([ours, theirs], [theirs, ours]) == 1.0
+
+
+def test_no_difference_is_no_evidence():
+    assert paired_t_test([0.5] * 10, [0.5] * 10) == 1.0
+
+
+@pytest.mark.parametrize("examples", [1, 2])
+def test_a_handful_of_examples_is_never_significant(examples):
+    """One example has no spread to test against, and two that agree by luck are hardly better."""
+    assert paired_t_test([1.0] * examples, [0.0] * examples) > 0.05
+
+
+def test_chance_is_significant_as_often_as_it_should_be():
+    draw = np.random.default_rng(2)
+    found = [
+        paired_t_test(draw.integers(0, 2, 100), draw.integers(0, 2, 100)) < 0.05
+        for _ in range(1000)
+    ]
+    assert 0.03 < np.mean(found) < 0.07
+
+
+def test_holm_by_hand():
+    given = {"c": 0.04, "a": 0.001, "d": 0.5, "b": 0.02}
+    assert holm(given) == pytest.approx({"a": 0.004, "b": 0.06, "c": 0.08, "d": 0.5})
+    assert list(holm(given)) == list(given)
+    assert holm({}) == {}
+    assert holm({"a": 0.7, "b": 0.8}) == {"a": 1.0, "b": 1.0}
+    assert holm({"a": 0.04, "b": 0.03}) == pytest.approx({"a": 0.06, "b": 0.06})
+
+
+# Rows
+
+CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
+
+
+def test_every_row_is_a_configuration_that_differs_where_it_says():
+    for name, row in ROWS.items():
+        learned = {"parity": 1.0} if row.weights_from else None
+        applied = row.applied(CONFIG, seed=7, learned=learned)
+        assert applied.seed == 7
+        assert applied.paradigm == row.paradigm
+        assert applied.weighting.kind == row.kind
+        assert applied.weighting.initial == (learned or row.initial)
+        assert applied.name == f"{slug(name)}-7"
+        assert applied.training == CONFIG.training
+        parsed(applied.model_dump(mode="json"))
+        assert row.against is None or row.against in ROWS
+
+
+def test_a_plain_row_beside_a_learned_one_differs_in_nothing_but_learning():
+    config = parsed(
+        {**CONFIG.model_dump(mode="json"), "weighting": {"preset": "paper", "scale": 2.0}}
+    )
+    plain = ROWS["normalized joint"].applied(config, seed=0)
+    learned = ROWS["weighted normalized joint"].applied(config, seed=0)
+    assert plain.weighting.model_copy(update={"kind": "target-aware"}) == learned.weighting
+    assert plain.paradigm == learned.paradigm
+
+
+def test_rows_by_name():
+    assert [row.name for row in chosen(TWO, CONFIG)] == TWO
+    with pytest.raises(ConfigError, match="did you mean 'single-task'"):
+        chosen(["single task"], CONFIG)
+    with pytest.raises(ConfigError, match="needs the row 'weighted normalized joint'"):
+        chosen([HELD], CONFIG)
+    defaults = [row.name for row in chosen(None, CONFIG)]
+    assert {"single-task", "joint", "weighted joint", "pre-training"} <= set(defaults)
+
+
+# A comparison
+
+
+@pytest.mark.usefixtures("in_process")
+def test_the_table_is_what_the_runs_say(study, tmp_path):
+    rows, told = [*TWO, HELD], []
+    folder = tmp_path / "compared"
+    found = compared(
+        study, folder, rows=rows, on_done=lambda done, total: told.append((done, total))
+    )
+    assert [row.name for row in found.rows] == rows
+    assert told == [(done, 8) for done in range(9)]
+    accuracy, examples = {}, {}
+    for name in rows:
+        runs = [RunFolder(folder / slug(name) / str(seed)) for seed in (0, 1)]
+        accuracy[name] = [r.record()["scores"]["goal"]["test"]["accuracy"] for r in runs]
+        examples[name] = np.mean([r.example_scores("goal") for r in runs], axis=0)
+    raw = {}
+    for name in rows[1:]:
+        gaps = examples[name] - examples[ROWS[name].against]
+        raw[name] = 1.0 if not gaps.any() else float(stats.ttest_1samp(gaps, 0).pvalue)
+    for row in found.rows:
+        assert row.scores == accuracy[row.name]
+        assert row.mean == pytest.approx(np.mean(row.scores))
+        assert row.spread == pytest.approx(np.std(row.scores, ddof=1))
+    assert found.rows[0].against is None
+    for row in found.rows[1:]:
+        against = accuracy[ROWS[row.name].against]
+        assert row.against == ROWS[row.name].against
+        assert row.difference == pytest.approx(row.mean - np.mean(against))
+        assert row.wins == sum(a > b for a, b in zip(row.scores, against, strict=True))
+        assert row.p_value == pytest.approx(holm(raw)[row.name])
+    assert found.target == "goal"
+    assert found.metric == "accuracy"
+    assert load_comparison(folder) == found
+
+    # The held row trained with the weights that the weighted row of its own seed ended with.
+    for seed in ("0", "1"):
+        learned = RunFolder(folder / slug(TWO[2]) / seed).record()["weights"]
+        held = RunFolder(folder / slug(HELD) / seed).record()["weights"]
+        assert held == pytest.approx(learned)
+    weights = [RunFolder(folder / slug(TWO[2]) / s).record()["weights"] for s in ("0", "1")]
+    for name, share in found.row(TWO[2]).weights.items():
+        assert share == pytest.approx(np.mean([w[name] for w in weights]))
+
+
+@pytest.mark.usefixtures("in_process")
+def test_finished_runs_are_not_made_again_and_others_are_refused(study, tmp_path, listing):
+    folder = tmp_path / "compared"
+    rows = ["single-task", "normalized joint"]
+    first = compared(study, folder, rows=rows, seeds=[0])
+    record = (folder / "single-task" / "0" / "record.json").read_bytes()
+    more = compared(study, folder, rows=rows, seeds=[0, 1])
+    assert (folder / "single-task" / "0" / "record.json").read_bytes() == record
+    assert [row.scores[0] for row in more.rows] == [row.scores[0] for row in first.rows]
+
+    before = listing(folder)
+    study.set("epochs", 3)
+    with pytest.raises(RunError, match="epochs"):
+        compared(study, folder, rows=rows, seeds=[0, 1])
+    assert listing(folder) == before
+    again = compared(study, folder, rows=rows, seeds=[0], overwrite=True)
+    assert again.seeds == [0]
+    assert RunFolder(folder / "single-task" / "0").config().epochs == 3
+
+
+@pytest.mark.usefixtures("in_process")
+def test_nothing_is_written_when_a_later_run_must_not_be_touched(study, tmp_path, listing):
+    folder = tmp_path / "compared"
+    other = folder / "weighted-normalized-joint" / "1"
+    other.mkdir(parents=True)
+    (other / "mine.txt").write_text("dear")
+    before = listing(folder)
+    with pytest.raises(RunError, match="not a run folder"):
+        compared(study, folder)
+    assert listing(folder) == before
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_comparison_does_not_overwrite_a_run(study, tmp_path, listing):
+    """`tawt train` and `tawt compare` write to the same folder by default."""
+    folder = tmp_path / "runs"
+    run(load(study.path, {"seed": 5}), folder)
+    before = listing(folder)
+    with pytest.raises(TawtError):
+        compared(study, folder, rows=["single-task"], seeds=[0])
+    assert listing(folder) == before
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_run_does_not_settle_in_a_comparison(study, tmp_path, listing):
+    folder = tmp_path / "runs"
+    compared(study, folder, rows=["single-task"], seeds=[0])
+    before = listing(folder)
+    for resume, overwrite in ((False, False), (True, False), (False, True)):
+        with pytest.raises(RunError, match="comparison"):
+            run(load(study.path), folder, options=Options(resume=resume, overwrite=overwrite))
+        assert listing(folder) == before
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("data.tasks.far.train", "wide.npz"),
+        ("target", {"goal": 0.5, "near": 0.5}),
+        ("data.tasks.goal.test", None),
+        ("sources", ["goal"]),
+        ("sources", []),
+        ("model.kind", "cnn"),
+    ],
+    ids=["shapes", "two targets", "no test", "target as source", "no source", "no images"],
+)
+def test_what_cannot_be_compared_is_refused_with_nothing_written(study, tmp_path, name, value):
+    study.save("wide", inputs=np.zeros((9, 7)), labels=np.zeros(9, int))
+    study.set(name, value)
+    folder = tmp_path / "compared"
+    with pytest.raises(TawtError):
+        compared(study, folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{half", "[]", "{}", '{"rows": []}', '{"rows": [{"name": "x"}]}', "3"]
+)
+def test_a_damaged_comparison_is_refused_in_one_line(tmp_path, content):
+    (tmp_path / "comparison.json").write_text(content)
+    with pytest.raises(RunError) as error:
+        load_comparison(tmp_path)
+    assert "\n" not in str(error.value)
+    assert "comparison.json" in str(error.value)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_run_with_half_its_predictions_is_refused(study, tmp_path):
+    folder = tmp_path / "compared"
+    compared(study, folder, rows=TWO[:2])
+    path = folder / "single-task" / "1" / "predictions.test.tsv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:10]))
+    with pytest.raises(RunError, match=r"single-task/1"):
+        compared(study, folder, rows=TWO[:2])
+
+
+# In words
+
+
+def made(**changes):
+    rows = [
+        RowResult("joint | odd", [0.5, 0.6], 0.55, 0.07, {"near": 0.5, "goal": 0.5}),
+        RowResult(
+            "weighted normalized joint",
+            [0.7, 0.8],
+            0.75,
+            0.07,
+            {"near": 0.6, "mid": 0.19, "far": 0.01, "goal": 0.2} | changes.get("weights", {}),
+            against="joint | odd",
+            difference=changes.get("difference", 0.2),
+            wins=2,
+            p_value=changes.get("p_value", 0.0001),
+        ),
+    ]
+    return Comparison("goal", "accuracy", [0, 1], rows, {}, 1.0)
+
+
+def test_sentences_follow_from_the_numbers():
+    first, second = in_words(made())
+    assert "20.0 points better than joint | odd (2 of 2 seeds, p < 0.001)" in first
+    assert "near (60%)" in second
+    assert "dropped far (1%)" in second
+    assert "mid" not in second
+    assert "goal" not in second
+    assert "worse" in in_words(made(difference=-0.1))[0]
+    assert "p = 0.2" in in_words(made(p_value=0.2))[0]
+    alike = in_words(made(weights={"near": 0.27, "mid": 0.27, "far": 0.26}))[1]
+    assert "all sources about alike" in alike
+
+
+def test_the_markdown_table_has_a_row_for_each_and_escapes_bars():
+    lines = markdown(made()).splitlines()
+    assert len([line for line in lines if line.startswith("|")]) == 4
+    assert "joint \\| odd" in lines[2]
+    assert "+20.0" in lines[3]
+    assert "< 0.001" in lines[3]
+
+
+# Several at a time
+
+
+def jobs(study, folder, seeds):
+    config = load(study.path)
+    return [
+        Job(config.model_copy(update={"seed": seed}), folder / str(seed)) for seed in seeds
+    ]
+
+
+def test_two_workers_make_the_runs_that_one_process_makes(study, tmp_path):
+    """Also one of the runs cannot be made: the others are, and it is named."""
+    made_ones = jobs(study, tmp_path / "pool", [0, 1])
+    taken = tmp_path / "pool" / "taken"
+    taken.mkdir(parents=True)
+    (taken / "mine.txt").write_text("dear")
+    bad = Job(made_ones[0].config, taken)
+    done = []
+    with pytest.raises(TawtError, match=r"1 of 3 runs failed.*taken.*not a run folder"):
+        run_all(
+            [made_ones[0], bad, made_ones[1]],
+            workers=2,
+            options=Options(),
+            should_stop=lambda: False,
+            on_done=done.append,
+        )
+    assert {job.path.name for job in done} == {"0", "1"}
+    for job in made_ones:
+        here = run(job.config, tmp_path / "here" / job.path.name)
+        assert RunFolder(job.path).record()["scores"] == here["scores"]
+        for name in ("weights.jsonl", "predictions.test.tsv", "model/model.safetensors"):
+            assert (job.path / name).read_bytes() == (
+                tmp_path / "here" / job.path.name / name
+            ).read_bytes()
+
+
+def test_a_stop_reaches_the_workers_and_loses_nothing(study, tmp_path):
+    study.set("epochs", 10_000).set("training.update_every", None)
+    (job,) = jobs(study, tmp_path, [0])
+    state = job.path / "checkpoints" / "state.safetensors"
+    with pytest.raises(Interrupted):
+        run_all(
+            [job],
+            workers=1,
+            options=Options(checkpoint_seconds=0.2),
+            should_stop=state.exists,
+            on_done=lambda job: pytest.fail("it cannot have come to its end"),
+        )
+    assert not RunFolder(job.path).finished
+    assert state.exists()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_the_comparison_on_disk_is_plain_json(study, tmp_path):
+    compared(study, tmp_path / "c", rows=["single-task"], seeds=[3])
+    values = json.loads((tmp_path / "c" / "comparison.json").read_text())
+    assert values["seeds"] == [3]
+    assert values["rows"][0]["spread"] == 0.0

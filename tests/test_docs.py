@@ -1,0 +1,114 @@
+"""The documentation runs, its configurations load, and its tables are those of the code."""
+
+import importlib.util
+import re
+import shlex
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import typer.main
+import yaml
+
+from tawt.cli.app import app
+from tawt.studies.config import RunConfig, parsed
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md"))
+FENCE = re.compile(
+    r'^(?P<indent> *)```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^ *```$',
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block; a title is the name of the file that it would be."""
+
+    language: str
+    title: str | None
+    text: str
+
+
+def blocks(page: Path) -> list[Block]:
+    return [
+        Block(found["language"], found["title"], textwrap.dedent(found["text"]))
+        for found in FENCE.finditer(page.read_text(encoding="utf-8"))
+    ]
+
+
+def pages_with(language: str) -> list[Path]:
+    return [page for page in PAGES if any(block.language == language for block in blocks(page))]
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(DOCS))
+
+
+def test_every_fence_is_understood():
+    """A block that the expression above does not see would not be tested."""
+    for page in PAGES:
+        fences = re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert len(fences) == 2 * len(blocks(page)), name_of(page)
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
+def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+    """In one namespace a page, in a folder where the page's titled files lie."""
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page"}
+    for number, block in enumerate(blocks(page), start=1):
+        if block.title is not None:
+            Path(block.title).write_text(block.text, encoding="utf-8")
+        if block.language == "python":
+            exec(compile(block.text, f"{name_of(page)}, block {number}", "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", pages_with("yaml"), ids=name_of)
+def test_whole_configurations_load(page):
+    """Those with a title are whole files; there is at least one on a page that shows any."""
+    whole = [block for block in blocks(page) if block.language == "yaml" and block.title]
+    assert whole
+    for block in whole:
+        assert isinstance(parsed(yaml.safe_load(block.text), source=block.title), RunConfig)
+
+
+def command_lines() -> list[tuple[str, str]]:
+    return [
+        (name_of(page), line)
+        for page in PAGES
+        for block in blocks(page)
+        if block.language == "bash"
+        for line in block.text.splitlines()
+        if line.startswith("tawt ")
+    ]
+
+
+@pytest.mark.parametrize(("page", "line"), command_lines())
+def test_commands_and_their_options_exist(page, line):
+    commands = typer.main.get_command(app).commands
+    words = shlex.split(line, comments=True)
+    options = {option for p in commands[words[1]].params for option in p.opts}
+    assert {word for word in words if word.startswith("-")} <= options
+
+
+def test_the_tables_of_fields_are_up_to_date():
+    spec = importlib.util.spec_from_file_location("fields", DOCS / "fields.py")
+    fields = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fields)
+    text = fields.PAGE.read_text(encoding="utf-8")
+    assert fields.filled(text) == text, "run: python docs/fields.py"
+    for model in fields.MODELS:
+        assert f"<!-- fields: {model} -->" in text
+
+
+def test_every_page_is_in_the_navigation():
+    def pages(entry):
+        if isinstance(entry, str):
+            return [entry]
+        inner = entry.values() if isinstance(entry, dict) else entry
+        return [page for part in inner for page in pages(part)]
+
+    nav = yaml.safe_load((DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    assert sorted(pages(nav)) == sorted(name_of(page) for page in PAGES)
