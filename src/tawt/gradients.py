@@ -84,7 +84,7 @@ def dot(left: Gradient, right: Gradient) -> Tensor:
         for a, b in zip(left, right, strict=True)
         if a is not None and b is not None
     ]
-    return _total(terms)
+    return _together(terms).sum()
 
 
 def squared_norm(gradient: Gradient) -> Tensor:
@@ -94,12 +94,16 @@ def squared_norm(gradient: Gradient) -> Tensor:
         >>> squared_norm([torch.tensor([3.0, 4.0])])
         tensor(25., dtype=torch.float64)
     """
-    terms = [
-        torch.linalg.vector_norm(entry, dtype=_width(entry)).double().square()
-        for entry in gradient
-        if entry is not None
+    entries = [entry.detach() for entry in gradient if entry is not None]
+    wide = [entry for entry in entries if entry.dtype == _width(entry)]
+    # One launch for all of them; narrow ones are summed in float32 without being copied.
+    norms = list(torch._foreach_norm(wide)) if wide else []
+    norms += [
+        torch.linalg.vector_norm(entry, dtype=_width(entry))
+        for entry in entries
+        if entry.dtype != _width(entry)
     ]
-    return _total(terms)
+    return _together(norms).square().sum()
 
 
 def add_scaled(total: Gradient | None, gradient: Gradient, scale: float) -> Gradient:
@@ -160,11 +164,12 @@ def _width(entry: Tensor) -> torch.dtype:
     return torch.float64 if entry.dtype == torch.float64 else torch.float32
 
 
-def _total(terms: list[Tensor]) -> Tensor:
+def _together(terms: list[Tensor]) -> Tensor:
+    """Scalars as one float64 vector on the device of the first."""
     if not terms:
-        return torch.zeros((), dtype=torch.float64)
+        return torch.zeros(1, dtype=torch.float64)
     device = terms[0].device
-    return torch.stack([term.to(device, torch.float64) for term in terms]).sum()
+    return torch.stack([term.to(device) for term in terms]).double()
 
 
 @contextmanager
@@ -199,7 +204,8 @@ def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002
         for module, training in modes:
-            module.training = training
+            if module.training != training:
+                module.training = training
         for module, name, buffer, value in kept:
             if buffer is not None and value is not None:
                 # Not through autograd, which would take a graph made before for spoilt.

@@ -47,7 +47,7 @@ def main() -> None:
     try:
         app()
     except (Interrupted, KeyboardInterrupt) as stop:
-        _complain(f"{stop} Go on with --resume." if str(stop) else "interrupted")
+        _complain(str(stop) or "interrupted")
         sys.exit(130)
     except TawtError as error:
         _complain(str(error))

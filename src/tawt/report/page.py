@@ -13,6 +13,7 @@ from tawt.errors import RunError
 from tawt.report import figures
 from tawt.report.tables import HEADINGS, cells, p_text
 from tawt.studies import Comparison, RunFolder
+from tawt.studies.compare import CONFIG
 from tawt.studies.rows import slug
 from tawt.studies.words import in_words
 
@@ -64,7 +65,7 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
         plots=[Plot("scores", "Scores", figures.scores(comparison))],
         sections=sections,
         about={"circumstances": comparison.circumstances, "seconds": comparison.seconds},
-        config=(folder / "config.yaml").read_text(encoding="utf-8"),
+        config=(folder / CONFIG).read_text(encoding="utf-8"),
     )
 
 

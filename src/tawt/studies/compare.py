@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, RunError
 from tawt.studies import building, files
 from tawt.studies.config import RunConfig, dumped
+from tawt.studies.folder import CONFIG as RUN_CONFIG
 from tawt.studies.folder import RunFolder
 from tawt.studies.pool import Job, run_all
 from tawt.studies.rows import Row, chosen, slug
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from tawt.studies.run import Options
 
-COMPARISON = "comparison.json"
+COMPARISON, CONFIG = "comparison.json", "comparison.yaml"
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def compare(
         raise ConfigError("A comparison has one target; `target` names several.")
     if all(task.test is None for task in building.tasks(config) if task.name == target):
         raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
+    if (folder / RUN_CONFIG).exists():
+        raise RunError(f"{folder} holds a single run; give the comparison another folder.")
     total, finished = len(table) * len(seeds), 0
     on_done(finished, total)
 
@@ -107,7 +110,7 @@ def compare(
             run_all(
                 open_jobs, workers=workers, options=again, should_stop=should_stop, on_done=count
             )
-    files.write(folder / "config.yaml", dumped(config))
+    files.write(folder / CONFIG, dumped(config))
     comparison = tabulated(folder, target, table, list(seeds))
     files.write_json(folder / COMPARISON, asdict(comparison))
     return comparison

@@ -78,7 +78,7 @@ def _as_completed(
         done, futures = wait(futures, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
         yield from done
         if should_stop():
-            raise Interrupted("Stopped as asked; runs in flight saved their state.")
+            raise Interrupted("Stopped as asked; run the same command again to go on.")
 
 
 def _prepare_worker() -> None:

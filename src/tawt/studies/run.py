@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from safetensors.torch import save
 
-from tawt.errors import DataError
+from tawt.errors import DataError, Interrupted
 from tawt.studies import building
 from tawt.studies.folder import FolderCheckpoint, RunFolder
 from tawt.studies.record import circumstances
@@ -62,30 +62,33 @@ def run(
     model, weighting = building.model(config, tasks), building.weighting(config, tasks)
     paradigm = building.paradigm(config)
     _check_target(config, tasks)
+    accelerator = accelerator_for(
+        config.training.precision, log_with=options.log_with, log_folder=str(path / "logs")
+    )
     folder = RunFolder(path)
     folder.open(config, resume=options.resume, overwrite=options.overwrite)
     if folder.finished:
         return folder.record()
 
     began, clock = datetime.now(UTC), time.perf_counter()
-    accelerator = accelerator_for(
-        config.training.precision, log_with=options.log_with, log_folder=str(path / "logs")
-    )
     if options.log_with is not None:
         accelerator.init_trackers(config.name)
-    result = train(
-        model,
-        tasks=tasks,
-        target=config.target,
-        paradigm=paradigm,
-        weighting=weighting,
-        settings=config.training,
-        seed=config.seed,
-        checkpoint=FolderCheckpoint(folder, seconds=options.checkpoint_seconds),
-        accelerator=accelerator,
-        on_progress=on_progress,
-        should_stop=should_stop,
-    )
+    try:
+        result = train(
+            model,
+            tasks=tasks,
+            target=config.target,
+            paradigm=paradigm,
+            weighting=weighting,
+            settings=config.training,
+            seed=config.seed,
+            checkpoint=FolderCheckpoint(folder, seconds=options.checkpoint_seconds),
+            accelerator=accelerator,
+            on_progress=on_progress,
+            should_stop=should_stop,
+        )
+    except Interrupted as stop:
+        raise Interrupted(f"Stopped as asked; {path} can go on with --resume.") from stop
     if options.log_with is not None:
         accelerator.end_training()
     folder.write_result(result, save(model.state_dict()), _about(config, tasks, model))

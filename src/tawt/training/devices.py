@@ -8,9 +8,11 @@ from typing import Any, Literal
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
+from accelerate.tracking import get_available_trackers
 from accelerate.utils import DistributedDataParallelKwargs, send_to_device
 from torch import Tensor
 
+from tawt.errors import ConfigError
 from tawt.tasks import Batch
 
 _log = logging.getLogger(__name__)
@@ -32,6 +34,12 @@ def accelerator_for(
     if precision == "bf16" and torch.cuda.is_available() and not torch.cuda.is_bf16_supported():
         _log.warning("this GPU has no bf16; training in fp32")
         precision = "fp32"
+    known = [str(tracker.value) for tracker in get_available_trackers()]
+    if log_with is not None and log_with not in known:
+        raise ConfigError(
+            f"There is no experiment tracker {log_with!r} here; installed: "
+            f"{', '.join(known) or 'none'}. `pip install tawt[tensorboard]` brings one."
+        )
     mixed = "bf16" if precision == "bf16" else "no"
     # Accelerate keeps the first precision of a process; a second run may want another.
     if AcceleratorState._shared_state and AcceleratorState().mixed_precision != mixed:

@@ -28,7 +28,8 @@ class FreshLosses:
 
     The model is evaluated without dropout: L_t is the loss of the model, not of one random
     thinning of it. Examples are drawn by the update's own random stream. Tasks asked for twice
-    answer with disjoint examples, so that a target can be compared with what it did not see.
+    answer with other examples than the first time, so that a target can be compared with what
+    it did not see.
 
     Args:
         model: The shared model.
@@ -71,7 +72,8 @@ class FreshLosses:
         indices = self.drawn(task, self._calls[task])
         self._calls[task] += 1
         batch = to_device(self._examples[task].batch(indices), self._device)
-        self._model.eval()
+        if self._model.training:
+            self._model.eval()
         with self._autocast():
             outputs = self._model(batch.inputs, task)
         return self._tasks[task].kind.losses(outputs.float(), batch.labels).mean()
@@ -79,11 +81,13 @@ class FreshLosses:
     def drawn(self, task: str, call: int) -> Indices:
         """Positions of the examples of the n-th draw."""
         size = len(self._examples[task])
-        draw = stream(self._seed, "update", self._update, task)
         if task not in self._twice or size < 2:
-            # Later draws are for the Hessian, whose batches need not be disjoint from others.
             draw = stream(self._seed, "update", self._update, task, "call", call)
             return draw.choice(size, min(size, self._count), replace=False)
+        # The first draw gives the direction; nothing that is measured along it may share its
+        # examples, so all later draws come from the other half.
         part = min(self._count, size // 2)
-        start = (call % 2) * part
-        return draw.choice(size, 2 * part, replace=False)[start : start + part]
+        both = stream(self._seed, "update", self._update, task).choice(
+            size, 2 * part, replace=False
+        )
+        return both[:part] if call == 0 else both[part:]

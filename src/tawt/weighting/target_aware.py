@@ -96,6 +96,8 @@ class TargetAware(Weighting):
         """Measure every source against the target and move the weights.
 
         Parameters, `.grad`, buffers, random streams and train/eval modes are left as they were.
+        (So a `loss_of` that draws its batch from a global random stream draws what training would
+        have drawn next; give it a generator of its own.)
         If any number is not finite, the weights stay, and the update says why it was skipped.
 
         Args:
