@@ -33,6 +33,8 @@ PAPER: dict[str, Any] = {"preset": "paper"}
 FIXED: dict[str, Any] = {"kind": "fixed"}
 LEARNED_SHARE = {**ROBUST, "target_share": "learned"}
 
+NO_BOUND = {**ROBUST, "ratio_bound": None}
+
 # Name: paradigm, weighting, training.
 VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "joint, sources equal, target 0.3, nothing learned": ("joint", FIXED, {}),
@@ -43,19 +45,20 @@ VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "joint, robust": ("joint", ROBUST, {}),
     "joint, robust, target 0.1": ("joint", {**ROBUST, "target_share": 0.1}, {}),
     "joint, robust, target 0.5": ("joint", {**ROBUST, "target_share": 0.5}, {}),
-    "joint, robust, no anchor": ("joint", {**ROBUST, "anchor": 0.0}, {}),
-    "joint, robust, anchor 0.2": ("joint", {**ROBUST, "anchor": 0.2}, {}),
-    "joint, robust, no anchor, ratio bound 10": (
-        "joint",
-        {**ROBUST, "anchor": 0.0, "ratio_bound": 10.0},
-        {},
-    ),
+    "joint, robust, no bound": ("joint", NO_BOUND, {}),
+    "joint, robust, bound 3": ("joint", {**ROBUST, "ratio_bound": 3.0}, {}),
+    "joint, robust, no bound, anchor 0.05": ("joint", {**NO_BOUND, "anchor": 0.05}, {}),
     "joint, robust, c = 5": ("joint", {**ROBUST, "scale": 5.0}, {}),
     "joint, robust, 16 examples a gradient": ("joint", ROBUST, {"gradient_examples": 16}),
     "joint, robust, 512 examples a gradient": ("joint", ROBUST, {"gradient_examples": 512}),
     "pre-training, nothing learned": ("pre-training", FIXED, {}),
     "pre-training, robust": ("pre-training", ROBUST, {}),
-    "pre-training, robust, no anchor": ("pre-training", {**ROBUST, "anchor": 0.0}, {}),
+    "pre-training, robust, no bound": ("pre-training", NO_BOUND, {}),
+    "pre-training, robust, no bound, anchor 0.05": (
+        "pre-training",
+        {**NO_BOUND, "anchor": 0.05},
+        {},
+    ),
     "pre-training, robust, c = 5": ("pre-training", {**ROBUST, "scale": 5.0}, {}),
     "pre-training, robust, head fitted once over": ("pre-training", ROBUST, {"head_epochs": 1}),
 }

@@ -54,7 +54,9 @@ def test_an_epoch_by_size_averages_to_the_weighted_objective(batch_size):
     losses = {name: draw.exponential(size=size) for name, size in SIZES.items()}
     losses["one"][:] = 1000.0  # a task of one example that counts for more than half
     plan = schedule(batch_size=batch_size)
-    assert epoch_average(plan, losses, SHARES) == pytest.approx(objective(losses, SHARES), rel=1e-14)
+    assert epoch_average(plan, losses, SHARES) == pytest.approx(
+        objective(losses, SHARES), rel=1e-14
+    )
 
 
 @settings(max_examples=60, deadline=None)

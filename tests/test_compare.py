@@ -309,9 +309,7 @@ def test_the_markdown_table_has_a_row_for_each_and_escapes_bars():
 
 def jobs(study, folder, seeds):
     config = load(study.path)
-    return [
-        Job(config.model_copy(update={"seed": seed}), folder / str(seed)) for seed in seeds
-    ]
+    return [Job(config.model_copy(update={"seed": seed}), folder / str(seed)) for seed in seeds]
 
 
 def test_two_workers_make_the_runs_that_one_process_makes(study, tmp_path):

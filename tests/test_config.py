@@ -232,7 +232,12 @@ def test_empty_sections_are_defaults(write):
 def test_overrides_replace_and_add(write):
     config = load(
         write(GOOD),
-        {"seed": 7, "training.batch_size": 4, "weighting.curvature.damping": 0.5, "model.kind": "cnn"},
+        {
+            "seed": 7,
+            "training.batch_size": 4,
+            "weighting.curvature.damping": 0.5,
+            "model.kind": "cnn",
+        },
     )
     assert config.seed == 7
     assert config.training.batch_size == 4
@@ -244,7 +249,7 @@ def test_overrides_replace_and_add(write):
 
 def test_a_preset_can_be_overridden(write):
     config = load(write(GOOD), {"weighting.preset": "robust"})
-    assert config.weighting.anchor == PRESETS["robust"].weighting["anchor"]
+    assert config.weighting.ratio_bound == PRESETS["robust"].weighting["ratio_bound"] == 10
 
 
 @pytest.mark.parametrize(
@@ -304,7 +309,7 @@ def test_every_default_is_written_out():
     values = yaml.safe_load(dumped(parsed(BASE)))
     assert set(values) == set(RunConfig.model_fields)
     assert values["training"]["clip_norm"] == 1.0
-    assert values["weighting"]["anchor"] == 0.05
+    assert values["weighting"]["ratio_bound"] == 10.0
 
 
 @pytest.mark.parametrize(

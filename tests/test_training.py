@@ -568,9 +568,9 @@ def test_fine_tuning_moves_the_whole_target_model_and_no_source_head():
         tasks=tasks,
         model=model,
         settings=Settings(batch_size=8, learning_rate=0.01, select="last"),
-        on_progress=lambda now: snapshots.__setitem__(now.phase, state(model))
-        if now.phase == "sources"
-        else None,
+        on_progress=lambda now: (
+            snapshots.__setitem__(now.phase, state(model)) if now.phase == "sources" else None
+        ),
     )
     before, after = snapshots["sources"], state(model)
     theirs = {id(p) for name in ("near", "far") for p in model.heads[name].parameters()}
@@ -765,9 +765,7 @@ def test_the_same_seed_gives_the_same_bits(paradigm, workers):
 
     first, second, other = once(3, 0), once(3, workers), once(4, 0)
     assert_same_outcome(first, second)
-    assert not torch.equal(
-        first[0].heads["goal"].weight, other[0].heads["goal"].weight
-    )
+    assert not torch.equal(first[0].heads["goal"].weight, other[0].heads["goal"].weight)
 
 
 def test_weights_too_depend_on_the_seed():

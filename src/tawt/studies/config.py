@@ -98,7 +98,7 @@ class WeightingConfig(_Strict):
     """η of the paper."""
     own_alignment: Literal["itself", "held-out"] = "held-out"
     """Joint training with a learned target share: what the target is compared with."""
-    anchor: float = Field(0.05, ge=0, lt=1)
+    anchor: float = Field(0.0, ge=0, lt=1)
     """How far each step first returns towards the initial weights."""
     ratio_bound: float | None = Field(None, ge=1)
     """β: no weight may exceed β times another."""

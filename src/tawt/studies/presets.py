@@ -19,11 +19,11 @@ class Preset:
 
 PRESETS: Mapping[str, Preset] = {
     "paper": Preset(
-        weighting={"target_share": "learned", "own_alignment": "itself", "anchor": 0.0},
+        weighting={"target_share": "learned", "own_alignment": "itself", "ratio_bound": None},
         training={"sampling": "size", "gradient_examples": 64},
     ),
     "robust": Preset(
-        weighting={"target_share": 0.3, "own_alignment": "held-out", "anchor": 0.05},
+        weighting={"target_share": 0.3, "own_alignment": "held-out", "ratio_bound": 10.0},
         training={"sampling": "weight", "gradient_examples": 128, "head_epochs": 5},
     ),
 }

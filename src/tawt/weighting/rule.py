@@ -43,8 +43,8 @@ class UpdateRule:
     over about twenty updates. It is mirror descent with a penalty λ·KL(ω‖ω⁰)."""
 
     ratio_bound: float | None = None
-    """β of W_β: no weight may exceed β times another. The theorem assumes it, and it keeps a
-    source that was unlucky early from being lost."""
+    """β of W_β: no weight may exceed β times another, as the theorem assumes. It keeps a source
+    that was unlucky early from being lost, and the best from having everything."""
 
     def __post_init__(self) -> None:
         if not self.step_size > 0:
@@ -68,7 +68,7 @@ class UpdateRule:
     @classmethod
     def robust(cls) -> Self:
         """Our defaults; `docs/decisions/003-robust-preset.md` argues each."""
-        return cls(own_alignment="held-out", anchor=0.05)
+        return cls(own_alignment="held-out", ratio_bound=10.0)
 
 
 def share_range(target_share: TargetShare) -> tuple[float, float]:
