@@ -2,6 +2,7 @@
 
 import json
 import math
+import multiprocessing
 
 import numpy as np
 import pytest
@@ -342,14 +343,19 @@ def test_a_stop_reaches_the_workers_and_loses_nothing(study, tmp_path):
     study.set("epochs", 10_000).set("training.update_every", None)
     (job,) = jobs(study, tmp_path, [0])
     state = job.path / "checkpoints" / "state.safetensors"
-    with pytest.raises(Interrupted):
-        run_all(
-            [job],
-            workers=1,
-            options=Options(checkpoint_seconds=0.2),
-            should_stop=state.exists,
-            on_done=lambda job: pytest.fail("it cannot have come to its end"),
-        )
+    try:
+        with pytest.raises(Interrupted):
+            run_all(
+                [job],
+                workers=1,
+                options=Options(checkpoint_seconds=0.2),
+                should_stop=state.exists,
+                on_done=lambda job: pytest.fail("it cannot have come to its end"),
+            )
+    finally:
+        for process in multiprocessing.active_children():
+            process.join(timeout=30)
+            process.kill()  # no worker may outlive a failed test
     assert not RunFolder(job.path).finished
     assert state.exists()
 

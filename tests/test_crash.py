@@ -4,12 +4,14 @@ Starting Python and importing torch takes seconds. Most runs here are processes 
 has imported everything already: real processes with real signals, hundreds of times cheaper.
 """
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ pytestmark = pytest.mark.crash
 
 FORKS = """
 import json, os, sys
+import plotly.graph_objects, torch._dynamo, tawt.cli.actions  # what a run would load when it wants it
 from tawt.cli.app import main
 
 def child(arguments, out, err):
@@ -77,10 +80,10 @@ def tawt(mother, tmp_path):
         print(json.dumps(order), file=mother.stdin, flush=True)
         process = int(mother.stdout.readline())
         if send is not None:
-            state = f"/proc/{process}/stat"
-            while not when() and open(state).read().split()[2] != "Z":  # noqa: PTH123, SIM115
+            while not when() and Path(f"/proc/{process}").exists():
                 time.sleep(0.0002)
-            os.kill(process, send)
+            with contextlib.suppress(ProcessLookupError):  # it may have come to its end
+                os.kill(process, send)
         status = int(mother.stdout.readline())
         return status, out.read_text(), err.read_text()
 
@@ -114,26 +117,24 @@ def replaced(path, times):
 
 def half_written(folder, name):
     """Whether a file is being written at this moment, under its temporary name."""
-    return lambda: folder.exists() and any(folder.glob(f".{name}.*"))
+    before = {*folder.glob(f".{name}.*")}  # left by earlier kills
+    return lambda: any(path not in before for path in folder.glob(f".{name}.*"))
 
 
 def moments(folder):
     """When to kill: after so many checkpoints, and in the middle of writing this or that."""
     state = folder / "checkpoints" / "state.safetensors"
-    return [
-        (folder / "config.yaml").exists,
-        replaced(state, 1),
-        replaced(state, 3),
-        half_written(state.parent, state.name),
-        half_written(folder, "weights.jsonl"),
-        replaced(state, 6),
-        replaced(state, 2),
-        half_written(state.parent, state.name),
-        replaced(state, 9),
-        replaced(state, 5),
-        half_written(folder / "model", "model.safetensors"),
-        half_written(folder, "record.json"),
-    ]
+    yield (folder / "config.yaml").exists
+    yield replaced(state, 1)
+    yield replaced(state, 3)
+    yield half_written(state.parent, state.name)
+    yield half_written(folder, "weights.jsonl")
+    yield replaced(state, 6)
+    yield replaced(state, 2)
+    yield half_written(state.parent, state.name)
+    yield replaced(state, 9)
+    yield half_written(folder / "model", "model.safetensors")
+    yield half_written(folder, "record.json")
 
 
 @pytest.mark.parametrize("paradigm", ["joint", "pre-training"])
@@ -222,7 +223,11 @@ def test_an_interrupted_comparison_says_so_in_one_line(study, tmp_path):
         time.sleep(0.01)
     time.sleep(0.5)  # the worker is starting or at work: a stop must be clean either way
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    out, err = process.communicate(timeout=90)
+    try:
+        out, err = process.communicate(timeout=90)
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # no worker may outlive a failed test
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130, err
     assert out == ""
     assert err.count("\n") == 1, err

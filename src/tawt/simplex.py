@@ -134,8 +134,8 @@ def with_share(log_weights: Tensor, members: Tensor, *, low: float, high: float)
     outside = torch.logsumexp(log_weights[~members], dim=0)
     share = float(inside.exp())
     wanted = min(max(share, low), high)
-    if wanted == share:
-        return log_weights
+    if wanted == share or -math.inf in (float(inside), float(outside)):
+        return log_weights  # it is there already, or one side was left out on purpose
     # log1p keeps 1 - wanted exact where the share is tiny; log(0) is -inf, a unit left out.
     shift_in = (math.log(wanted) if wanted > 0 else -math.inf) - inside
     shift_out = (math.log1p(-wanted) if wanted < 1 else -math.inf) - outside

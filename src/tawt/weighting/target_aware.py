@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from tawt import simplex
 from tawt.errors import WeightsError
 from tawt.gradients import trainable, untouched
-from tawt.hypergradient import Hypergradient, LossOf, hypergradient
+from tawt.hypergradient import Hypergradient, LossOf, OwnAlignment, hypergradient
 from tawt.weighting.base import Weighting
 from tawt.weighting.rule import TargetShare, UpdateRule, share_range
 from tawt.weights import Initial, SourceWeights, WeightUpdate
@@ -81,9 +81,20 @@ class TargetAware(Weighting):
     @property
     def asked_twice(self) -> frozenset[str]:
         """Targets that are weighed and compared with examples of their own held out."""
-        if self.rule.own_alignment == "itself":
+        if self._own_alignment == "itself":
             return frozenset()
         return frozenset(self.target) & frozenset(self.weights.names)
+
+    @property
+    def _own_alignment(self) -> OwnAlignment:
+        """As the rule says; but a target whose share is held competes with nobody.
+
+        Under mirror descent its alignment then drops out of the weights, and the pass that would
+        measure it is saved.
+        """
+        held = isinstance(self.target_share, int | float)
+        alone = held and len(self.target) == 1 and self.rule.step == "mirror"
+        return "itself" if alone else self.rule.own_alignment
 
     def update(
         self,
@@ -126,7 +137,7 @@ class TargetAware(Weighting):
                 weights=self.weights.shares(),
                 loss_of=loss_of,
                 alignment=self.rule.alignment,
-                own_alignment=self.rule.own_alignment,
+                own_alignment=self._own_alignment,
             )
         moved = self._moved(measured) if measured.is_finite else None
         if moved is not None:
@@ -167,9 +178,10 @@ class TargetAware(Weighting):
             # A share that is held by hand is not a ratio that was learned: bound the rest alone.
             bounded = torch.ones_like(members) if free else ~members
             total = torch.logsumexp(logs[bounded], dim=0)
-            inside = simplex.bounded(logs[bounded] - total, beta=self.rule.ratio_bound)
-            logs = logs.clone()
-            logs[bounded] = inside + total
+            if total > -math.inf:  # a target with everything leaves nothing to bound
+                inside = simplex.bounded(logs[bounded] - total, beta=self.rule.ratio_bound)
+                logs = logs.clone()
+                logs[bounded] = inside + total
         return logs if free else simplex.with_share(logs, members, low=low, high=high)
 
     def _written(self, measured: Hypergradient, *, step: int, skipped: bool) -> WeightUpdate:
