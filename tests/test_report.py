@@ -1,0 +1,223 @@
+"""The page: it needs no network, escapes every name, and its plots are there in a browser."""
+
+import html
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tawt.errors import RunError
+from tawt.report import comparison_page, runs_page
+from tawt.report.figures import averaged
+from tawt.studies import Options, compare, load, run
+
+HOSTILE = """<script>alert("x")</script><img src=x onerror=alert(1)> 'q' & </script> <b>ü</b>"""
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+ROWS = ["single-task", "normalized joint", "weighted normalized joint"]
+
+
+class Page(HTMLParser):
+    """Every tag, every attribute, and the text that a reader sees."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.legend = [], [], [], []
+        self._raw = self._legend = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        self._raw = tag in ("script", "style")
+        self._legend = ("class", "legendtext") in attributes
+        if self._legend:
+            self.legend.append("")
+
+    def handle_endtag(self, tag):
+        self._raw = False
+        self._legend = self._legend and tag != "text"
+
+    def handle_data(self, data):
+        if not self._raw:
+            self.text.append(data)
+        if self._legend:
+            self.legend[-1] += data
+
+
+@pytest.fixture
+def run_page(study, tmp_path):
+    study.rename("near", HOSTILE)
+    run(load(study.path), tmp_path / "run")
+    return runs_page([tmp_path / "run"])
+
+
+@pytest.fixture
+def compared_page(in_process, study, tmp_path):
+    study.rename("near", HOSTILE).rename("goal", "goal " + HOSTILE)
+    folder = tmp_path / "compared"
+    found = compare(
+        load(study.path),
+        folder,
+        rows=ROWS,
+        seeds=[0, 1],
+        workers=1,
+        options=Options(),
+        should_stop=lambda: False,
+        on_done=lambda done, total: None,
+    )
+    return comparison_page(found, folder)
+
+
+@pytest.fixture(params=["run_page", "compared_page"])
+def page(request):
+    return request.getfixturevalue(request.param)
+
+
+# The text
+
+
+def test_every_name_is_escaped(page):
+    read = Page(page)
+    assert "img" not in read.tags
+    assert "b" not in read.tags
+    assert read.tags.count("script") == 3  # plotly, the plots' data, and the page's own
+    assert page.count("</script") == 3
+    assert not any(name.startswith("on") for name, _ in read.attributes)
+    assert HOSTILE in "".join(read.text)
+    assert html.escape("<script>alert") in page
+
+
+def test_nothing_is_loaded_from_anywhere(page):
+    read = Page(page)
+    loads = [(name, value) for name, value in read.attributes if name in ("src", "href", "action")]
+    assert loads == []
+    assert not {"link", "iframe", "object", "embed", "base"} & set(read.tags)
+    ours = page[: page.index("<script>")]
+    assert not re.search(r"url\(|@import|https?://", ours)
+
+
+def test_the_page_fits_phones_and_the_dark(page):
+    head = page[: page.index("</head>")]
+    assert 'name="viewport"' in head
+    assert "prefers-color-scheme: dark" in head
+    assert '<html lang="en">' in page
+    assert '<meta charset="utf-8">' in head
+
+
+def test_the_page_of_a_run_has_scores_weights_both_ways_and_circumstances(study, tmp_path):
+    record = run(load(study.path), tmp_path / "run")
+    text = "".join(Page(runs_page([tmp_path / "run"])).text)
+    for name, share in record["weights"].items():
+        assert f"{share:.4f}" in text
+        assert f"{record['multipliers'][name]:.3g}" in text
+    assert f"{100 * record['scores']['goal']['test']['accuracy']:.2f}" in text
+    assert record["versions"]["torch"] in text
+    assert "batch_size: 8" in text
+
+
+def test_a_page_of_no_run_is_refused():
+    with pytest.raises(RunError, match="no run"):
+        runs_page([])
+
+
+def test_an_unfinished_run_has_no_page(study, tmp_path):
+    run(load(study.path), tmp_path / "run")
+    (tmp_path / "run" / "record.json").unlink()
+    with pytest.raises(RunError, match="unfinished"):
+        runs_page([tmp_path / "run"])
+
+
+def test_the_mean_over_seeds_leaves_out_what_was_skipped():
+    def update(step, share, alignment):
+        return {
+            "step": step,
+            "weights": {"a": share, "b": 1 - share},
+            "alignments": {"a": alignment, "b": None},
+        }
+
+    runs = [[update(3, 0.5, 0.2), update(6, 0.1, 0.0)], [update(3, 0.7, None)]]
+    (only,) = averaged(runs)
+    assert only["step"] == 3
+    assert only["weights"] == pytest.approx({"a": 0.6, "b": 0.4})
+    assert only["alignments"] == {"a": 0.2, "b": None}
+
+
+def test_a_run_without_updates_has_a_page(study, tmp_path):
+    run(load(study.set("weighting.kind", "fixed").path), tmp_path / "run")
+    page = runs_page([tmp_path / "run"])
+    assert "run-0-size" in page
+    assert "run-0-weights" not in page
+
+
+# In a browser
+
+
+
+def opened(page, folder, *options):
+    """The document after its scripts have run, and what the console said."""
+    path = Path(folder, "page.html")
+    path.write_text(page, encoding="utf-8")
+    done = subprocess.run(
+        [
+            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            "--enable-logging=stderr", "--v=0", "--virtual-time-budget=8000",
+            f"--user-data-dir={folder}/profile", *options, "--dump-dom", path.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )  # fmt: skip
+    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return done.stdout, said
+
+
+def plots(document):
+    """For each plot by name, how many drawings are inside it."""
+    parts = re.split(r'data-plot="([^"]+)"', document.split("<script")[0])
+    return {
+        name: inside.count('class="main-svg"')
+        for name, inside in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
+def test_a_run_opens_in_a_browser_with_its_plots_and_no_complaint(run_page, tmp_path):
+    document, said = opened(run_page, tmp_path)
+    assert said == []
+    drawn = plots(document)
+    assert drawn.keys() == {"run-0-weights", "run-0-alignments", "run-0-size"}
+    assert all(count >= 1 for count in drawn.values())
+    read = Page(document)
+    assert "img" not in read.tags
+    assert sum(name == HOSTILE for name in read.legend) == 2  # weights and alignments
+    assert "far" in read.legend
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
+def test_a_comparison_opens_in_a_browser_with_its_plots_and_no_complaint(compared_page, tmp_path):
+    document, said = opened(compared_page.replace("<details>", "<details open>"), tmp_path)
+    assert said == []
+    drawn = plots(document)
+    row = "weighted-normalized-joint"
+    seeds = {
+        f"run-{row}-{seed}-{kind}" for seed in (0, 1) for kind in ("weights", "alignments", "size")
+    }
+    assert drawn.keys() == {"scores", f"{row}-mean-weights", f"{row}-mean-alignments", *seeds}
+    assert all(count >= 1 for count in drawn.values())
+    assert document.count('class="errorbar"') >= 3
+    assert "img" not in Page(document).tags
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
+def test_the_test_would_see_a_complaint(tmp_path):
+    """The console is really read: a page that fails says so."""
+    _, said = opened("<script>nothing.here()</script>", tmp_path)
+    assert any("nothing is not defined" in line for line in said)
