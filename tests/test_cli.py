@@ -185,8 +185,8 @@ ROWS = ["--row", "single-task", "--row", "normalized joint", "--row", "weighted 
 def test_comparing_prints_a_table_and_leaves_a_page(call, study):
     status, out, err = call("compare", study.path, *ROWS, "--seeds", 2)
     assert (status, err) == (0, "")
-    for row in ROWS[1::2]:
-        assert row in out
+    for word in {word for row in ROWS[1::2] for word in row.split()}:  # cells may be folded
+        assert word in out
     assert "2 of 2" in out or "1 of 2" in out or "0 of 2" in out
     assert "The learned weights" in out.replace("\n", " ") or "No source" in out
     folder = Path("runs", "tiny")
@@ -204,9 +204,7 @@ def test_comparing_in_json_and_quietly(call, study):
 
 
 def test_comparing_with_real_workers(call, study):
-    status, out, err = call(
-        "compare", study.path, *ROWS[:4], "--seeds", 1, "--jobs", 2, "--json"
-    )
+    status, out, err = call("compare", study.path, *ROWS[:4], "--seeds", 1, "--jobs", 2, "--json")
     assert (status, err) == (0, "")
     assert len(json.loads(out)["rows"]) == 2
 
@@ -285,7 +283,7 @@ MISTAKES = {
     "weights by a wrong name": ("weighting.initial", "unifrom", ["weighting.initial"]),
     "share out of range": ("weighting.target_share", 1.5, ["target_share"]),
     "share that is NaN": ("weighting.target_share", float("nan"), ["target_share"]),
-    "targets not summing to one": ("target", {"goal": 0.5, "near": 0.1}, ["0.6"]),
+    "targets not summing to one": ("target", {"goal": 0.6}, ["0.6"]),
     "target also a source": ("sources", ["near", "goal"], ["goal", "source"]),
     "unknown source": ("sources", ["naer"], ["naer", "near"]),
     "unknown target": ("target", "gaol", ["gaol", "goal"]),
@@ -321,10 +319,15 @@ def test_a_mistake_in_the_configuration(call, study, listing, case, weighting):
 
 
 @pytest.mark.usefixtures("in_process")
-@pytest.mark.parametrize("case", [c for c in MISTAKES if MISTAKES[c][0] != "weighting.initial"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        case
+        for case, (name, *_) in MISTAKES.items()
+        if name not in ("weighting.initial", "target", "split_target")  # rows have their own
+    ],
+)
 def test_a_mistake_in_the_configuration_of_a_comparison(call, study, listing, case):
-    if case in ("nothing held out", "single task, split"):
-        pytest.skip("another mistake in a comparison, tested with it")
     name, value, words = MISTAKES[case]
     study.set(name, value)
     mistake(call, listing, "compare", study.path, "--seeds", 1, words=words[:1])

@@ -124,36 +124,13 @@ def add_scaled(total: Gradient | None, gradient: Gradient, scale: float) -> Grad
 
 
 def scaled(gradient: Gradient, scale: float) -> Gradient:
-    """`scale · gradient` in float32 or better, in place where it can be.
+    """`scale · gradient` in float32 or better.
 
     Example:
         >>> scaled([torch.tensor([1.0, 2.0]), None], 5.0)
         [tensor([ 5., 10.]), None]
     """
-    return [None if entry is None else entry.to(_width(entry)).mul_(scale) for entry in gradient]
-
-
-def owned(gradient: Gradient) -> Gradient:
-    """The same gradient in memory that may be written to.
-
-    Autograd may hand out one tensor for two parameters (of `x + y`, say), or one number spread
-    over a whole tensor; only those are copied.
-
-    Example:
-        >>> shared = torch.ones(2)
-        >>> first, second = owned([shared, shared])
-        >>> first is shared, second is shared
-        (True, False)
-    """
-    seen: set[int] = set()
-    kept: Gradient = []
-    for entry in gradient:
-        if entry is not None:
-            place = entry.untyped_storage().data_ptr()
-            entry = entry.contiguous() if place not in seen else entry.clone()  # noqa: PLW2901
-            seen.add(place)
-        kept.append(entry)
-    return kept
+    return [None if entry is None else entry.to(_width(entry)) * scale for entry in gradient]
 
 
 def _wide(entry: Tensor) -> Tensor:

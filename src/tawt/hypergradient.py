@@ -20,7 +20,7 @@ from torch import Tensor
 
 from tawt.curvature import Curvature, Identity, WeightedHessian
 from tawt.errors import ConfigError, TrainingError
-from tawt.gradients import Gradient, add_scaled, dot, gradient_of, owned, squared_norm
+from tawt.gradients import Gradient, add_scaled, dot, gradient_of, squared_norm
 
 LossOf = Callable[[str], Tensor]
 """A task's scalar loss on a fresh batch of its examples, graph attached."""
@@ -188,8 +188,12 @@ def hypergradient(
     target_squared = squared_norm(combined)
     curvature = alignment.curvature
     hessian = WeightedHessian(parameters, weights, loss_of) if curvature.needs_hessian else None
-    direction = curvature.solve(owned(combined), hessian)
-    del combined, hessian  # neither gradient nor graph is needed while units are streamed
+    # Solvers write over what they are given; a multiple of the identity does not.
+    start = (
+        [entry if entry is None else entry.clone() for entry in combined] if hessian else combined
+    )
+    direction = curvature.solve(start, hessian)
+    del start, combined, hessian  # nor is the graph needed while units are streamed
     direction_squared = squared_norm(direction)
 
     measured: dict[str, tuple[Tensor, Tensor]] = {}
@@ -222,7 +226,7 @@ def hypergradient(
 def _target_gradients(
     targets: Mapping[str, float], gradient_on: Callable[[str], Gradient], *, kept: Sequence[str]
 ) -> tuple[Gradient, dict[str, Gradient]]:
-    """The targets' combined gradient, and copies of those that are units themselves."""
+    """The targets' combined gradient, and those that are units themselves."""
     combined: Gradient | None = None
     own: dict[str, Gradient] = {}
     for name, share in targets.items():
@@ -233,7 +237,7 @@ def _target_gradients(
                 "can be compared with it. Is its graph detached, or is it another module's?"
             )
         if name in kept:
-            own[name] = [None if entry is None else entry.clone() for entry in gradient]
+            own[name] = gradient
         combined = gradient if len(targets) == 1 else add_scaled(combined, gradient, share)
         del gradient
     assert combined is not None

@@ -23,7 +23,7 @@ class Curvature(Protocol):
     """Whether `solve` asks for Hessian products, so that their graph must be kept."""
 
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
-        """H⁻¹ · gradient; the memory of `gradient` may be used for the answer."""
+        """H⁻¹ · gradient; one that needs the Hessian may write over `gradient`."""
         ...
 
 

@@ -34,5 +34,5 @@ class Identity:
             raise ConfigError(f"Identity's `scale` must be positive; got {self.scale}.")
 
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
-        """The gradient, scaled in place."""
+        """The gradient, scaled."""
         return gradient if self.scale == 1.0 else scaled(gradient, self.scale)
