@@ -1,5 +1,6 @@
 """Which task and examples a step takes: the objective is Σ ω_t L_t, whatever the sizes."""
 
+import itertools
 import math
 
 import numpy as np
@@ -120,7 +121,7 @@ def test_every_example_is_seen_once_an_epoch(epoch):
 
 def test_tasks_are_mixed_not_one_after_the_other():
     tasks = [step.task for step in whole(schedule({"a": 160, "b": 160}, batch_size=4))]
-    changes = sum(one != other for one, other in zip(tasks, tasks[1:], strict=False))
+    changes = sum(one != other for one, other in itertools.pairwise(tasks))
     assert changes > 20
 
 

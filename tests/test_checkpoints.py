@@ -101,7 +101,7 @@ WHOLE = to_bytes({"a": torch.arange(1000), "b": 1})
         save({"a": torch.arange(3)}),
         save({"a": torch.arange(3)}, metadata={"tree": "{half"}),
         save({"a": torch.arange(3)}, metadata={"other": "1"}),
-        save({"a": torch.arange(3)}, metadata={"tree": '{"x": {"__tensor__": "7"}}'}),
+        save({"a": torch.arange(3)}, metadata={"tree": '{"mapping": {"x": {"tensor": "7"}}}'}),
     ],
     ids=[
         "empty",
@@ -114,7 +114,7 @@ WHOLE = to_bytes({"a": torch.arange(1000), "b": 1})
         "half a tree",
         "other tree",
         "tensor lost",
-    ],  # fmt: skip
+    ],
 )
 def test_what_is_no_whole_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "state.safetensors"

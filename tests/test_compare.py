@@ -47,7 +47,7 @@ def test_the_t_test_is_the_textbooks():
 
 
 def test_the_same_examples_seen_by_several_seeds_are_not_more_examples():
-    ours, theirs = np.random.default_rng(1).random((2, 30)) + [[0.2], [0.0]]
+    ours, theirs = np.random.default_rng(1).random((2, 30)) + np.array([[0.2], [0.0]])
     once = paired_t_test(ours, theirs)
     assert paired_t_test([ours] * 5, [theirs] * 5) == pytest.approx(once)
     assert paired_t_test([ours, theirs], [theirs, ours]) == 1.0
