@@ -5,6 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PINS   := pyproject.toml constraints.txt
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Reaches the build of the package itself too.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .PHONY: demo test lint docs bench clean
 

@@ -11,6 +11,7 @@ import pytest
 
 import tawt
 from tawt.studies import RunFolder
+from tawt.studies.compare import CONFIG
 
 COMMANDS = ["demo", "train", "compare", "report"]
 
@@ -190,7 +191,7 @@ def test_comparing_prints_a_table_and_leaves_a_page(call, study):
     assert "2 of 2" in out or "1 of 2" in out or "0 of 2" in out
     assert "The learned weights" in out.replace("\n", " ") or "No source" in out
     folder = Path("runs", "tiny")
-    assert {"report.html", "comparison.json", "comparison.md", "config.yaml"} <= {
+    assert {"report.html", "comparison.json", "comparison.md", CONFIG} <= {
         path.name for path in folder.iterdir()
     }
 
@@ -441,7 +442,7 @@ def test_a_half_written_run_folder(call, study, listing, name, content):
     [
         ("comparison.json", "{half"),
         ("comparison.json", "{}"),
-        ("config.yaml", None),
+        (CONFIG, None),
         ("weighted-normalized-joint/0/weights.jsonl", None),
         ("weighted-normalized-joint/0/record.json", None),
     ],

@@ -20,6 +20,9 @@ Split = tuple[ArrayLike, ArrayLike]
 """Inputs, one row (or image) per example; and labels, one per example."""
 
 
+_MOST_LABELS = 1_000_000  # past this a label is no position but an id
+
+
 class ArrayExamples:
     """Examples as two tensors; a batch is a selection of rows.
 
@@ -34,8 +37,9 @@ class ArrayExamples:
     """
 
     def __init__(self, inputs: NDArray[Any], labels: NDArray[Any]) -> None:
-        self.inputs = torch.as_tensor(np.ascontiguousarray(inputs), dtype=torch.float32)
-        self.labels = torch.as_tensor(np.ascontiguousarray(labels))
+        # Copies: what the caller does to the arrays afterwards is none of the task's business.
+        self.inputs = torch.tensor(np.ascontiguousarray(inputs), dtype=torch.float32)
+        self.labels = torch.tensor(np.ascontiguousarray(labels))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -75,6 +79,11 @@ def classification(
                 f"Task {name!r}, {split}: labels must be integers from 0; got "
                 f"{answers.dtype}. Map them to positions, and pass their names as `labels`."
             )
+    if labels is None and max(int(y.max()) for _, y in splits.values()) >= _MOST_LABELS:
+        raise DataError(
+            f"Task {name!r} has a label of {_MOST_LABELS} or more; number the labels from 0, or "
+            "pass their names as `labels`."
+        )
     if labels is None:
         labels = [str(index) for index in range(max(int(y.max()) for _, y in splits.values()) + 1)]
     for split, (_, answers) in splits.items():
@@ -128,14 +137,23 @@ def _checked(
             )
         if len(answers) == 0:
             raise DataError(f"{where}: there are no examples; give at least one.")
-        for what, array in (("inputs", inputs), ("labels", answers)):
-            if not np.issubdtype(array.dtype, np.number):
-                raise DataError(f"{where}: {what} must be numbers; got {array.dtype}.")
-            if not np.isfinite(array).all():
-                raise DataError(f"{where}: {what} contain NaN or infinity; clean them first.")
+        _check_numbers(f"{where}: inputs", inputs)
+        _check_numbers(f"{where}: labels", answers)
         checked[split] = inputs, answers
     _same_shape(name, checked)
     return checked
+
+
+def _check_numbers(what: str, array: NDArray[Any]) -> None:
+    if not np.issubdtype(array.dtype, np.number):
+        raise DataError(f"{what} must be numbers; got {array.dtype}.")
+    if np.issubdtype(array.dtype, np.floating):
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float32)  # as it will be used
+    if not np.isfinite(array).all():
+        raise DataError(
+            f"{what} contain NaN, infinity, or numbers too large for float32; clean them first."
+        )
 
 
 def _same_shape(name: str, splits: Mapping[str, tuple[NDArray[Any], NDArray[Any]]]) -> None:

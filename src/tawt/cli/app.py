@@ -52,6 +52,9 @@ def main() -> None:
     except TawtError as error:
         _complain(str(error))
         sys.exit(2)
+    except OSError as error:  # a file or folder that cannot be had, wherever it turned up
+        _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        sys.exit(2)
 
 
 def _complain(message: str) -> None:

@@ -72,7 +72,7 @@ def comparison_table(comparison: Comparison) -> Table:
     table.add_column("p (Holm)", justify="right", no_wrap=True)
     for row in comparison.rows:
         clear = (row.difference or 0) > 0 and row.p_value is not None and row.p_value < 0.05
-        name, mean, spread, against, gain, better, p = tables.cells(
+        name, mean, spread, against, gain, better, p, _ = tables.cells(
             row, seeds=len(comparison.seeds)
         )
         shown = (name, f"{mean} {spread}", gain, against, better, p)

@@ -26,8 +26,7 @@ def scores(comparison: Comparison) -> go.Figure:
     """Every seed's score, the mean of each row, and its 95% interval over seeds."""
     figure = go.Figure()
     names = [_safe(row.name) for row in comparison.rows]
-    learned = [row.name.startswith("weighted") for row in comparison.rows]
-    colours = [_COLOURS[1] if is_learned else _COLOURS[0] for is_learned in learned]
+    colours = [_COLOURS[1] if row.learns else _COLOURS[0] for row in comparison.rows]
     figure.add_trace(
         go.Scatter(
             x=[100 * score for row in comparison.rows for score in row.scores],

@@ -49,8 +49,7 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
     """The page of a comparison, from its table and its run folders."""
     sections = [
         section
-        for row in comparison.rows
-        if row.name.startswith("weighted")
+        for row in sorted(comparison.rows, key=lambda row: not row.learns)
         for section in _row_sections(row.name, folder / slug(row.name), comparison.seeds)
     ]
     return _page(
@@ -60,7 +59,8 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
         rows=[cells(row, seeds=len(comparison.seeds)) for row in comparison.rows],
         caption=(
             f"{comparison.metric} on the test examples of {comparison.target}, in percent; "
-            f"{len(comparison.seeds)} seeds; paired t-test on test examples, Holm-corrected."
+            f"{len(comparison.seeds)} seeds; p: paired t-test on test examples, Holm-corrected; "
+            "p over seeds: paired t-test on the seeds' scores."
         ),
         plots=[Plot("scores", "Scores", figures.scores(comparison))],
         sections=sections,
@@ -85,29 +85,31 @@ def runs_page(paths: Sequence[Path]) -> str:
         lead=[_said(record) for record in records],
         headings=("run", "task", "split", "metric", "score"),
         rows=[row for record in records for row in _score_rows(record)],
-        caption="Scores of the target model on held-out examples, times 100.",
+        caption="Scores of the target model on held-out examples.",
         plots=[],
         sections=sections,
-        about={record["name"]: _circumstances(record) for record in records},
+        about=[_circumstances(record) for record in records],
         config="\n---\n".join((path / "config.yaml").read_text(encoding="utf-8") for path in paths),
     )
 
 
 def _row_sections(name: str, folder: Path, seeds: Sequence[int]) -> list[Section]:
     runs = [RunFolder(folder / str(seed)) for seed in seeds]
-    mean = figures.averaged([run.updates() for run in runs])
     key = slug(name)
-    over_seeds = Section(
-        title=name,
-        plots=_time_plots(f"{key}-mean", mean),
-        final={},
-        is_open=True,
-        note=f"Mean over {len(seeds)} seeds.",
-    )
     single = [
         _section(run, run.record(), position=f"{key}-{seed}", title=f"{name}, seed {seed}")
         for run, seed in zip(runs, seeds, strict=True)
     ]
+    updates = [run.updates() for run in runs]
+    if not all(updates):
+        return single  # weights that do not move need no plot of how they did
+    over_seeds = Section(
+        title=name,
+        plots=_time_plots(f"{key}-mean", figures.averaged(updates)),
+        final={},
+        is_open=True,
+        note=f"Mean over {len(seeds)} seeds.",
+    )
     return [over_seeds, *single]
 
 
@@ -146,7 +148,7 @@ def _time_plots(name: str, updates: figures.Updates) -> list[Plot]:
 
 def _score_rows(record: dict[str, Any]) -> list[tuple[str, ...]]:
     return [
-        (record["name"], target, split, metric, f"{100 * value:.2f}")
+        (record["name"], target, split, metric, "" if value is None else f"{value:.4f}")
         for target, splits in record["scores"].items()
         for split, values in splits.items()
         for metric, value in values.items()
@@ -160,7 +162,7 @@ def _said(record: dict[str, Any]) -> str:
 
 
 def _circumstances(record: dict[str, Any]) -> dict[str, Any]:
-    kept = ("seed", "versions", "machine", "commit", "began", "seconds", "steps")
+    kept = ("name", "seed", "versions", "machine", "commit", "began", "seconds", "steps")
     return {key: record[key] for key in kept}
 
 

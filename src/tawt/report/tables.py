@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tawt.studies import Comparison, RowResult
 
-HEADINGS = ("", "score", "± seeds", "against", "difference", "better on", "p (Holm)")
+HEADINGS = ("", "score", "± seeds", "against", "difference", "better on", "p", "p over seeds")
 
 
 def cells(row: RowResult, *, seeds: int) -> tuple[str, ...]:
@@ -17,13 +17,13 @@ def cells(row: RowResult, *, seeds: int) -> tuple[str, ...]:
         >>> from tawt.studies import RowResult
         >>> row = RowResult("joint", [0.5, 0.7], 0.6, 0.1414, {}, "single-task", 0.1, 2, 0.0004)
         >>> cells(row, seeds=2)
-        ('joint', '60.0', '± 14.1', 'single-task', '+10.0', '2 of 2', '< 0.001')
+        ('joint', '60.0', '± 14.1', 'single-task', '+10.0', '2 of 2', '< 0.001', '')
     """
     first = (row.name, f"{100 * row.mean:.1f}", f"± {100 * row.spread:.1f}")
     if row.against is None or row.difference is None:
-        return (*first, "", "", "", "")
-    difference = f"{100 * row.difference:+.1f}"
-    return (*first, row.against, difference, f"{row.wins} of {seeds}", p_text(row.p_value))
+        return (*first, "", "", "", "", "")
+    difference, wins = f"{100 * row.difference:+.1f}", f"{row.wins} of {seeds}"
+    return (*first, row.against, difference, wins, p_text(row.p_value), p_text(row.p_seeds))
 
 
 def p_text(value: float | None) -> str:
@@ -50,7 +50,8 @@ def markdown(comparison: Comparison) -> str:
     ]
     caption = (
         f"{comparison.metric} on the test examples of {comparison.target}, in percent; mean and "
-        f"standard deviation over {len(comparison.seeds)} seeds; paired t-test on test examples."
+        f"standard deviation over {len(comparison.seeds)} seeds; p: paired t-test on test "
+        "examples, Holm-corrected; p over seeds: paired t-test on the seeds' scores."
     )
     return "\n".join([*lines, "", caption, ""])
 

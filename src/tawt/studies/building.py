@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -178,7 +179,7 @@ def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
             return file["inputs"], file["labels"]
     except OSError as error:
         raise DataError(f"Task {name!r}: cannot read {path}: {error.strerror or error}.") from error
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(
             f"Task {name!r}: {path} must be an .npz file with the arrays `inputs` and `labels` "
             f"({error}); write one with numpy.savez(path, inputs=…, labels=…)."

@@ -44,6 +44,10 @@ class RowResult:
     """Seeds on which it is better than that row."""
     p_value: float | None = None
     """Of the paired t-test on test examples, Holm-corrected over the table."""
+    p_seeds: float | None = None
+    """Of the paired t-test on the seeds' scores, uncorrected: would other seeds agree?"""
+    learns: bool = False
+    """Whether its weights move."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +115,15 @@ def compare(
                 open_jobs, workers=workers, options=again, should_stop=should_stop, on_done=count
             )
     files.write(folder / CONFIG, dumped(config))
-    comparison = tabulated(folder, target, table, list(seeds))
+    comparison = tabulated(folder, config, table, list(seeds))
     files.write_json(folder / COMPARISON, asdict(comparison))
     return comparison
 
 
 def _opened(jobs: Sequence[Job], *, overwrite: bool, on_done: Callable[[Job], None]) -> list[Job]:
     """The jobs still to be run; what must not be touched is found before the first is."""
+    for job in jobs:
+        RunFolder(job.path).check(job.config, resume=True, overwrite=overwrite)
     for job in jobs:
         RunFolder(job.path).open(job.config, resume=True, overwrite=overwrite)
     unfinished = [job for job in jobs if not RunFolder(job.path).finished]
@@ -142,8 +148,11 @@ def _job(row: Row, seed: int, config: RunConfig, folder: Path) -> Job:
     return Job(applied, folder / slug(row.name) / str(seed))
 
 
-def tabulated(folder: Path, target: str, table: Sequence[Row], seeds: list[int]) -> Comparison:
+def tabulated(
+    folder: Path, config: RunConfig, table: Sequence[Row], seeds: list[int]
+) -> Comparison:
     """The table of finished runs."""
+    target = next(iter(config.targets))
     runs = {
         row.name: [RunFolder(folder / slug(row.name) / str(seed)) for seed in seeds]
         for row in table
@@ -159,7 +168,10 @@ def tabulated(folder: Path, target: str, table: Sequence[Row], seeds: list[int])
         name: np.array([run.example_scores(target) for run in found])
         for name, found in runs.items()
     }
-    compared = {row.name: row.against for row in table if row.against in scores}
+    if any(score is None for found in scores.values() for score in found):
+        raise RunError("A run has no finite test score, so there is nothing to compare.")
+    opponents = {row.name: row.opponent(config) for row in table}
+    compared = {name: other for name, other in opponents.items() if other in scores}
     p_values = holm(
         {
             name: paired_t_test(examples[name], examples[against])
@@ -172,8 +184,7 @@ def tabulated(folder: Path, target: str, table: Sequence[Row], seeds: list[int])
         metric=metric,
         seeds=seeds,
         rows=[
-            _row(row.name, scores, records[row.name], compared.get(row.name), p_values)
-            for row in table
+            _row(row, scores, records[row.name], compared.get(row.name), p_values) for row in table
         ],
         circumstances={key: first[key] for key in ("versions", "machine", "commit")},
         seconds=round(sum(record["seconds"] for found in records.values() for record in found), 1),
@@ -181,13 +192,13 @@ def tabulated(folder: Path, target: str, table: Sequence[Row], seeds: list[int])
 
 
 def _row(
-    name: str,
+    row: Row,
     scores: dict[str, list[float]],
     records: list[dict[str, Any]],
     against: str | None,
     p_values: dict[str, float],
 ) -> RowResult:
-    ours = scores[name]
+    name, ours = row.name, scores[row.name]
     theirs = scores[against] if against is not None else None
     weights = {
         task: float(np.mean([record["weights"][task] for record in records]))
@@ -203,6 +214,8 @@ def _row(
         difference=None if theirs is None else float(np.mean(ours) - np.mean(theirs)),
         wins=None if theirs is None else sum(a > b for a, b in zip(ours, theirs, strict=True)),
         p_value=p_values.get(name),
+        p_seeds=paired_t_test(ours, theirs) if theirs is not None and len(ours) > 1 else None,
+        learns=row.learns,
     )
 
 

@@ -146,7 +146,10 @@ class RunConfig(_Strict):
         preset = PRESETS.get(str(weighting.get("preset", "robust")))
         if preset is None:
             return values
-        filled = {**preset.weighting, **weighting}
+        defaults = dict(preset.weighting)
+        if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
+            defaults.update(target_share="learned", ratio_bound=None)
+        filled = {**defaults, **weighting}
         return {**values, "weighting": filled, "training": {**preset.training, **training}}
 
     @property

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ def write(path: Path, content: str | bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)  # as an ordinary file; mkstemp makes it private
+        Path(temporary).chmod(0o666 & ~_umask())  # mkstemp makes it private
         Path(temporary).replace(path)
     except OSError as error:
         if temporary is not None:
@@ -47,7 +49,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a value as readable JSON, whole or not at all."""
-    write(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write(path, json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: Path) -> Any:
@@ -61,3 +63,18 @@ def read_json(path: Path) -> Any:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not whole JSON"
         raise RunError(f"Cannot read {path}: {reason}.") from error
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _finite(value: Any) -> Any:
+    """The value with `None` where JSON has no number for it."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, list | tuple) else value

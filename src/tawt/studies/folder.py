@@ -20,7 +20,7 @@ from tawt.training import checkpoints as states
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-CONFIG, RECORD, WEIGHTS = "config.yaml", "record.json", "weights.jsonl"
+CONFIG, RECORD, WEIGHTS, DATA = "config.yaml", "record.json", "weights.jsonl", "data.json"
 _STATE = Path("checkpoints", "state.safetensors")
 
 
@@ -28,6 +28,7 @@ class RunFolder:
     """One run on disk.
 
         config.yaml        resolved, enough to run it again
+        data.json          size and fingerprint of every task's examples
         record.json        versions, seed, device, data fingerprints, scores, times
         weights.jsonl      one line per update: step, weights, alignments, norms
         predictions.*.tsv  gold, predicted and score of each example
@@ -49,28 +50,64 @@ class RunFolder:
         """Make the folder ready for this run, or say why it must not be touched.
 
         Raises:
-            RunError: It holds another run, or an unfinished one that was not to be resumed, or
-                files that are not a run's.
+            RunError: As `check` does.
         """
-        started = (self.path / CONFIG).exists()
-        if overwrite and (started or self.finished):
-            self._clear()
-        elif started:
-            self._check_same(config)
-            if self.finished and not resume:
+        self.check(config, resume=resume, overwrite=overwrite)
+        try:
+            if overwrite:
+                self._clear()
+            if not (self.path / CONFIG).exists():
+                files.write(self.path / CONFIG, dumped(config))
+        except OSError as error:
+            raise RunError(f"Cannot use {self.path}: {error.strerror or error}.") from error
+
+    def check(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
+        """Say why the folder must not be touched, if it must not; touch nothing.
+
+        Raises:
+            RunError: It holds another run, or an unfinished one that was not to be resumed, or
+                files that are not a run's, or it cannot be read.
+        """
+        try:
+            started = (self.path / CONFIG).exists()
+            foreign = self.path.exists() and (not self.path.is_dir() or any(self._visible()))
+        except OSError as error:
+            raise RunError(f"Cannot read {self.path}: {error.strerror or error}.") from error
+        if not started:
+            if foreign:
+                raise RunError(f"{self.path} is not a run folder and not empty; give another one.")
+            return
+        if overwrite:
+            return
+        self._check_same(config)
+        if self.finished and not resume:
+            raise RunError(
+                f"{self.path} holds a finished run; use --overwrite to run it again, or give "
+                "another folder."
+            )
+        if not self.finished and not resume:
+            raise RunError(
+                f"{self.path} holds an unfinished run; use --resume to go on with it, or "
+                "--overwrite to start again."
+            )
+
+    def check_data(self, found: Mapping[str, Any]) -> None:
+        """Refuse to go on with other data than the run was started with.
+
+        Raises:
+            RunError: Naming the task whose examples changed.
+        """
+        path = self.path / DATA
+        if not path.exists():
+            files.write_json(path, found)
+            return
+        known = files.read_json(path)
+        for task in found:
+            if known.get(task) != found[task]:
                 raise RunError(
-                    f"{self.path} holds a finished run; use --overwrite to run it again, or give "
-                    "another folder."
+                    f"The examples of task {task!r} are not those that {self.path} was started "
+                    "with; use --overwrite to start again, or give another folder."
                 )
-            if not self.finished and not resume:
-                raise RunError(
-                    f"{self.path} holds an unfinished run; use --resume to go on with it, or "
-                    "--overwrite to start again."
-                )
-        elif self.path.exists() and (not self.path.is_dir() or any(self._visible())):
-            raise RunError(f"{self.path} is not a run folder and not empty; give another folder.")
-        if not (self.path / CONFIG).exists():
-            files.write(self.path / CONFIG, dumped(config))
 
     def config(self) -> RunConfig:
         """The configuration the run was started with."""
@@ -159,12 +196,13 @@ class RunFolder:
         return [path for path in self.path.iterdir() if not path.name.startswith(".")]
 
     def _clear(self) -> None:
-        for path in (self.path / RECORD, self.path / CONFIG, self.path / WEIGHTS):
-            path.unlink(missing_ok=True)
-        for path in self.path.glob("predictions.*.tsv"):
-            path.unlink()
-        for name in ("model", "checkpoints"):
+        (self.path / RECORD).unlink(missing_ok=True)
+        for name in ("model", "checkpoints", "logs"):
             shutil.rmtree(self.path / name, ignore_errors=True)
+        for path in (*self.path.glob("predictions.*.tsv"), self.path / "report.html"):
+            path.unlink(missing_ok=True)
+        for name in (WEIGHTS, DATA, CONFIG):  # the config last: by it the folder is known as ours
+            (self.path / name).unlink(missing_ok=True)
 
 
 class FolderCheckpoint:

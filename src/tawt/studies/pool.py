@@ -57,14 +57,15 @@ def run_all(
             for future in _as_completed(set(pending), should_stop):
                 error = future.exception()
                 if isinstance(error, TawtError):
-                    failures.append(f"{pending[future].path.name}: {error}")
+                    failures.append(f"{pending[future].config.name}: {error}")
                 elif error is not None:
                     raise error
                 else:
                     on_done(pending[future])
         except Interrupted:
+            processes = list(pool._processes.values())  # a pool that is shut down forgets them
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(pool._processes.values()):
+            for process in processes:
                 process.terminate()  # SIGTERM, which workers take as a request
             raise
     if failures:

@@ -27,6 +27,17 @@ class Row:
     """Whether the target's share is the one that learned weights hold it at."""
     against: str | None = None
     """The row that it should be better than."""
+    against_held: str | None = None
+    """The same where learned weights hold the target's share: the row that holds it too."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether its weights move."""
+        return self.kind == "target-aware"
+
+    def opponent(self, config: RunConfig) -> str | None:
+        """The row that it is compared with under this configuration."""
+        return self.against_held if self.against_held and holds_share(config) else self.against
 
     def applied(
         self, config: RunConfig, *, seed: int, learned: Mapping[str, float] | None = None
@@ -70,20 +81,30 @@ _ROWS = (
         kind="target-aware",
         initial="proportional",
         against="joint",
+        against_held="balanced joint by size",
     ),
     Row("normalized joint", "joint", against="single-task"),
+    Row(
+        "balanced joint by size",
+        "joint",
+        initial="proportional",
+        holds_share=True,
+        against="single-task",
+    ),
     Row("balanced joint", "joint", holds_share=True, against="single-task"),
     Row(
         "weighted normalized joint",
         "joint",
         kind="target-aware",
         against="normalized joint",
+        against_held="balanced joint",
     ),
     Row(
         "learned weights held",
         "joint",
         weights_from="weighted normalized joint",
         against="normalized joint",
+        against_held="balanced joint",
     ),
     Row(
         "joint then fine-tuning",
@@ -96,16 +117,16 @@ ROWS = {row.name: row for row in _ROWS}
 """By name.
 
 "learned weights held" trains again with the weights that the weighted row ended with: the
-paper's "fixed" against "dynamic". "balanced joint" starts where weights that hold the target's
-share start, and learns nothing: what it gains is the share's doing, and what weighted rows gain
-over it is learning's.
+paper's "fixed" against "dynamic". The "balanced" rows start where weights that hold the target's
+share start, and learn nothing: what they gain is the share's doing, and what weighted rows gain
+over them is learning's.
 """
 
 
 def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
     """The rows of these names, or those that make sense for the configuration."""
     if names is None:
-        held = config.weighting.target_share not in (None, "learned")
+        held = holds_share(config)
         return [
             row
             for row in _ROWS
@@ -118,6 +139,11 @@ def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
         if needed is not None and needed not in names:
             raise ConfigError(f"The row {name!r} needs the row {needed!r}; name it too.")
     return [ROWS[name] for name in names]
+
+
+def holds_share(config: RunConfig) -> bool:
+    """Whether learned weights hold the target's share, or keep it in a range."""
+    return config.weighting.target_share not in (None, "learned")
 
 
 def slug(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from safetensors.torch import save
 
-from tawt.errors import DataError, Interrupted
+from tawt.errors import DataError, Interrupted, RunError
 from tawt.studies import building
 from tawt.studies.folder import FolderCheckpoint, RunFolder
 from tawt.studies.record import circumstances
@@ -58,6 +58,8 @@ def run(
             raised.
     """
     options = options or Options()
+    if options.resume and options.overwrite:
+        raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
     tasks = building.tasks(config)  # bad input is found before anything is written
     model, weighting = building.model(config, tasks), building.weighting(config, tasks)
     paradigm = building.paradigm(config)
@@ -67,6 +69,8 @@ def run(
     )
     folder = RunFolder(path)
     folder.open(config, resume=options.resume, overwrite=options.overwrite)
+    data = building.fingerprints(tasks)
+    folder.check_data(data)
     if folder.finished:
         return folder.record()
 
@@ -89,8 +93,9 @@ def run(
         )
     except Interrupted as stop:
         raise Interrupted(f"Stopped as asked; {path} can go on with --resume.") from stop
-    if options.log_with is not None:
-        accelerator.end_training()
+    finally:
+        if options.log_with is not None:
+            accelerator.end_training()
     folder.write_result(result, save(model.state_dict()), _about(config, tasks, model))
     record = {
         "name": config.name,
@@ -98,7 +103,7 @@ def run(
         **circumstances(accelerator.device),
         "began": began.isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - clock, 3),
-        "data": building.fingerprints(tasks),
+        "data": data,
         **_outcome(config, result),
     }
     folder.finish(record)

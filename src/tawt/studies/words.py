@@ -11,27 +11,21 @@ if TYPE_CHECKING:
 def in_words(comparison: Comparison) -> list[str]:
     """What happened, in a few sentences that follow from the numbers."""
     sentences = []
-    gained = [
-        row
-        for row in comparison.rows
-        if row.name.startswith("weighted") and row.difference is not None
-    ]
+    gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
         better = "better" if (row.difference or 0) > 0 else "worse"
-        sure = _how_sure(row.p_value)
+        sure = f"{_how_sure(row.p_value)} over test examples"
+        if row.p_seeds is not None:
+            sure += f", {_how_sure(row.p_seeds)} over seeds"
         sentences.append(
             f"{row.name.capitalize()} is {abs(100 * (row.difference or 0)):.1f} points {better} "
-            f"than {row.against} ({row.wins} of {len(comparison.seeds)} seeds, {sure})."
+            f"than {row.against} (on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
         )
-    trusted, balanced = (
-        comparison.row("weighted normalized joint"),
-        comparison.row("balanced joint"),
-    )
-    if trusted is not None and balanced is not None:
-        sentences.append(
-            f"Against balanced joint, which holds the target's share and trusts all sources alike, "
-            f"learning whom to trust makes {100 * (trusted.mean - balanced.mean):+.1f} points."
-        )
+    trusted = comparison.row("weighted normalized joint")
+    alone = comparison.row("single-task")
+    if trusted is not None and alone is not None:
+        gain = 100 * (trusted.mean - alone.mean)
+        sentences.append(f"Against the target's examples alone, {trusted.name} makes {gain:+.1f}.")
     if trusted is not None:
         sentences.append(_trust(trusted.weights, comparison.target))
     return sentences

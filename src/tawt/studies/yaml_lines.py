@@ -37,7 +37,10 @@ def read(path: Path) -> tuple[dict[str, Any], dict[Place, int]]:
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold `key: value` lines at the top; it holds none.")
     lines: dict[Place, int] = {}
-    _collect(node, (), lines)
+    try:
+        _collect(node, (), lines)
+    except RecursionError as error:
+        raise ConfigError(f"{path} refers to itself through an alias; write it out.") from error
     return values, lines
 
 

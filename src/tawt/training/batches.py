@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -59,6 +59,8 @@ class Schedule:
     sampling: Literal["size", "weight"]
     seed: int
     phase: str
+    _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
+    """The steps of the epoch under way, which rounds would otherwise shuffle again."""
 
     @property
     def length(self) -> int:
@@ -71,7 +73,10 @@ class Schedule:
         """Steps `first` to `last` (exclusive) of an epoch."""
         if self.sampling == "weight":
             return [self._drawn(epoch, position, shares) for position in range(first, last)]
-        return self._shuffled(epoch)[first:last]
+        if epoch not in self._order:
+            self._order.clear()
+            self._order[epoch] = self._shuffled(epoch)
+        return self._order[epoch][first:last]
 
     def scale(self, task: str, examples: int, *, shares: Mapping[str, float]) -> float:
         """What the mean loss of a batch is multiplied by."""

@@ -16,7 +16,7 @@ from tawt.errors import RunError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_TENSOR, _MAPPING = "tensor", "mapping"
+_TENSOR, _MAPPING, _TREE = "tensor", "mapping", "tree"
 
 
 class Checkpoint(Protocol):
@@ -48,8 +48,10 @@ def to_bytes(state: Mapping[str, Any]) -> bytes:
         {'step': 3, 'rng': [tensor([1, 2])]}
     """
     tensors: dict[str, Tensor] = {}
-    tree = _take_out(state, tensors)
-    return save(tensors, metadata={"tree": json.dumps(tree)})
+    tree = json.dumps(_take_out(state, tensors)).encode()
+    # As a tensor too: the format's own header is limited to 100 MB, and a history is not.
+    tensors[_TREE] = torch.frombuffer(bytearray(tree), dtype=torch.uint8)
+    return save(tensors)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -60,8 +62,8 @@ def read(path: Path) -> dict[str, Any]:
     """
     try:
         with safe_open(path, framework="pt") as file:
-            tree = json.loads(file.metadata()["tree"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        tree = json.loads(tensors.pop(_TREE).numpy().tobytes())
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise RunError(
             f"{path} is not a whole checkpoint ({error}); delete it to start the run again."

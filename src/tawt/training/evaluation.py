@@ -71,7 +71,10 @@ def evaluate_split(
 def combined_score(
     found: Mapping[str, Predictions], tasks: Mapping[str, Task], targets: Mapping[str, float]
 ) -> float:
-    """The score that models are chosen by: the targets' own, by their shares."""
-    return sum(
-        share * found[name].scores[tasks[name].kind.metric] for name, share in targets.items()
-    )
+    """The score that models are chosen by: the targets' own, by their shares.
+
+    Targets without examples to be scored on are passed over.
+    """
+    total = sum(targets[name] for name in found)
+    scores = (targets[name] * found[name].scores[tasks[name].kind.metric] for name in found)
+    return sum(scores) / total if total > 0 else 0.0

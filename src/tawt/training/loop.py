@@ -114,6 +114,7 @@ class _Loop:
         self.device: torch.device = accelerator.device
         self.wrapped = accelerator.prepare(model)
         self.model = model
+        self.buffers = [b for b in model.buffers() if b.is_floating_point()]
         self.skipped = SkippedSteps(list(self.tasks), self.device)
         self.position = Position()
         self.epochs: list[dict[str, Any]] = []
@@ -192,6 +193,7 @@ class _Loop:
     ) -> None:
         """One batch forward and back; the optimiser moves when it `closes` an accumulation."""
         batch = to_device(batch, self.device)
+        before = [buffer.clone() for buffer in self.buffers]
         outputs = self._outputs(stretch, batch, step.task).float()
         losses = self.tasks[step.task].kind.losses(outputs, batch.labels)
         # The mean over the whole batch, of which each of several processes has a part.
@@ -201,13 +203,19 @@ class _Loop:
         stretch.scale_sum += scale
         self.accelerator.backward(loss * scale)
         bad = ~torch.isfinite(loss.detach())
+        for buffer, value in zip(self.buffers, before, strict=True):
+            buffer.copy_(torch.where(bad, value, buffer))  # batch-norm has seen what we skip
         stretch.add_loss(loss.detach() * scale * self.settings.accumulation, bad)
         if closes:
-            bad = anywhere(bad | stretch.clip(self.settings.clip_norm), self.accelerator)
+            wrong = anywhere(bad | stretch.clip(self.settings.clip_norm), self.accelerator)
             stretch.set_learning_rate(rate)
-            skip_if(stretch.optimiser, bad)
+            skip_if(stretch.optimiser, wrong)
             stretch.optimiser.step()
             stretch.optimiser.zero_grad()
+            # A gradient is bad on its own account unless a batch added up before it was.
+            bad, stretch.spoilt = bad | (wrong & ~stretch.spoilt), torch.zeros_like(bad)
+        else:
+            stretch.spoilt = stretch.spoilt | bad
         self.skipped.add(step.task, bad)
 
     def _outputs(self, stretch: Stretch, batch: Batch, task: str) -> Tensor:
@@ -266,13 +274,14 @@ class _Loop:
         }
         if phase.weighs_sources:
             weights = self.weighting.weights
-            entry["effective_sample_size"] = weights.effective_sample_size(self.material.sizes)
+            sizes = self.material.sizes(self.phases)
+            entry["effective_sample_size"] = weights.effective_sample_size(sizes)
         dev = self._predictions("dev") if phase.trains_on != "sources" else {}
         if dev:
             entry["dev"] = {name: found.scores for name, found in dev.items()}
             score = combined_score(dev, self.tasks, self.targets)
-            keep = self.model if self.settings.select == "best" else None
-            self.selection.offer(score, len(self.epochs), keep)
+            keeps = self.settings.select == "best"
+            self.selection.offer(score, len(self.epochs), self.model if keeps else None)
             self._log({"dev/score": score})
         self._log({f"loss/{phase.name}": entry["loss"]})
         main.loss_sum.zero_()
@@ -341,10 +350,10 @@ class _Loop:
                 for name in self.targets
             },
             weights=self.weighting.weights.shares(),
-            multipliers=self.weighting.weights.multipliers(self.material.sizes),
+            multipliers=self.weighting.weights.multipliers(self.material.sizes(self.phases)),
             history=list(self.weighting.history),
             epochs=self.epochs,
-            best_epoch=self.selection.epoch,
+            best_epoch=self.selection.kept,
             skipped_steps={name: n for name, n in self.skipped.counts().items() if n},
             steps=self.position.total,
         )

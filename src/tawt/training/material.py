@@ -44,10 +44,13 @@ class Material:
         self._seed = seed
         self._parts = {name: self._halves(name) for name in targets}
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Training examples of every task that is weighed."""
-        return {name: len(self.tasks[name].train) for name in self._weighting.weights.names}
+    def sizes(self, phases: Iterable[Phase]) -> dict[str, int]:
+        """Training examples of every task that is weighed, as many as are trained on."""
+        weighing = next((phase for phase in phases if phase.weighs_sources), None)
+        names = self._weighting.weights.names
+        if weighing is None:
+            return {name: len(self.tasks[name].train) for name in names}
+        return {name: len(found) for name, found in self.examples(weighing, names).items()}
 
     def weighting(self, phase: Phase) -> Weighting:
         """What the phase's objective is weighed by; the targets alone have their own shares."""

@@ -31,6 +31,7 @@ class Selection:
     def offer(self, score: float, epoch: int, model: nn.Module | None) -> None:
         """Keep this epoch if it is better than any before; the first of equals wins."""
         self._last = epoch
+        score = -math.inf if math.isnan(score) else score
         if not score > self.score and self.epoch is not None:
             return
         self.score, self.epoch = score, epoch
@@ -39,6 +40,11 @@ class Selection:
                 name: value.detach().to("cpu", copy=True)
                 for name, value in model.state_dict().items()
             }
+
+    @property
+    def kept(self) -> int | None:
+        """The epoch whose model is kept: the best, or the last where none was put aside."""
+        return self._last if self._parameters is None else self.epoch
 
     def stale(self, patience: int | None) -> bool:
         """Whether `patience` epochs have passed without a better score."""

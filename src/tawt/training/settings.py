@@ -7,6 +7,13 @@ from typing import ClassVar, Literal
 
 from tawt.errors import ConfigError
 
+_CHOICES = {
+    "decay": ("linear", "none"),
+    "precision": ("fp32", "bf16"),
+    "sampling": ("size", "weight"),
+    "select": ("best", "last"),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -83,12 +90,17 @@ class Settings:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"`{name}` must be positive (or none); got {value}.")
+        for name, known in _CHOICES.items():
+            if getattr(self, name) not in known:
+                raise ConfigError(
+                    f"`{name}` must be one of {', '.join(known)}; got {getattr(self, name)!r}."
+                )
         if not 0 <= self.warmup < 1:
             raise ConfigError(f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.")
 
     def _at_least(self, *names: str, low: int) -> None:
         for name in names:
-            if getattr(self, name) < low:
+            if not getattr(self, name) >= low:
                 raise ConfigError(f"`{name}` must be at least {low}; got {getattr(self, name)}.")
 
 

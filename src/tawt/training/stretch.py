@@ -38,6 +38,8 @@ class Stretch:
     """Steps in all, for the decay."""
     loss_sum: Tensor
     """Of the epoch so far, on the device."""
+    spoilt: Tensor
+    """Whether a batch added up since the last step was not finite, on the device."""
     scale_sum: float = 0.0
     """Of the losses whose gradients have been added up since the last step."""
 
@@ -97,6 +99,7 @@ def stretch_for(
         peak=phase.learning_rate or rate,
         total=phase.epochs * schedule.length,
         loss_sum=torch.zeros((), device=accelerator.device),
+        spoilt=torch.zeros((), dtype=torch.bool, device=accelerator.device),
     )
 
 

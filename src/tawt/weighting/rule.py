@@ -40,7 +40,7 @@ class UpdateRule:
     anchor: float = 0.0
     """How far, as a share, each step first returns towards the initial weights. With 0 alignments
     add up for ever and the best source ends with everything; with 0.05 weights follow an average
-    over about twenty updates. It is mirror descent with a penalty λ·KL(ω‖ω⁰)."""
+    over about twenty updates. It is mirror descent with a penalty (λ/η)·KL(ω‖ω⁰)."""
 
     ratio_bound: float | None = None
     """β of W_β: no weight may exceed β times another, as the theorem assumes. It keeps a source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,7 +19,7 @@ from tawt.weighting.rule import TargetShare, UpdateRule, share_range
 from tawt.weights import Initial, SourceWeights, WeightUpdate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 _log = logging.getLogger(__name__)
 
@@ -75,6 +76,14 @@ class TargetAware(Weighting):
         weights = initial_weights(
             units, initial, sizes=sizes, target=self.target, target_share=target_share
         )
+        beta = self.rule.ratio_bound
+        if isinstance(initial, Mapping) and beta is not None:
+            sources_only = weights.logs if target_share is None else weights.logs[: len(sources)]
+            if simplex.ratio(sources_only) > beta * (1 + 1e-9):
+                raise WeightsError(
+                    f"The initial weights are further apart than `ratio_bound` ({beta:g}) allows; "
+                    "pass a rule with a larger bound, or with none."
+                )
         self.weights = weights.moved(self._allowed(weights, weights.logs))
         self._initial = self.weights.logs
 
@@ -231,6 +240,12 @@ def initial_weights(
         return weights
     low, high = share_range(target_share)
     members = torch.tensor([name in set(target) for name in weights.names])
+    share = float(weights.logs[members].exp().sum())
+    if isinstance(initial, Mapping) and not low - 1e-6 <= share <= high + 1e-6:
+        raise WeightsError(
+            f"The initial weights give the target {share:.4g}, but `target_share` is "
+            f"{target_share}; make them agree, or leave one of them out."
+        )
     return weights.moved(simplex.with_share(weights.logs, members, low=low, high=high))
 
 
