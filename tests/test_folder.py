@@ -333,10 +333,9 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     refused(lambda: files.write(tmp_path / "file" / "note.txt", "x"), "file/note.txt")
 
 
-def test_json_that_json_does_not_have_is_refused_in_one_line(tmp_path):
-    with pytest.raises((RunError, ValueError)):
-        files.write_json(tmp_path / "x.json", {"a": float("nan")})
-    assert list(tmp_path.iterdir()) == []
+def test_numbers_that_json_does_not_have_are_written_as_none(tmp_path):
+    files.write_json(tmp_path / "x.json", {"a": [float("nan"), 1.0], "b": float("inf")})
+    assert files.read_json(tmp_path / "x.json") == {"a": [None, 1.0], "b": None}
 
 
 def test_a_run_whose_losses_overflow_still_ends_with_a_record(study, tmp_path):

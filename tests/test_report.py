@@ -115,7 +115,7 @@ def test_the_page_of_a_run_has_scores_weights_both_ways_and_circumstances(study,
     for name, share in record["weights"].items():
         assert f"{share:.4f}" in text
         assert f"{record['multipliers'][name]:.3g}" in text
-    assert f"{100 * record['scores']['goal']['test']['accuracy']:.2f}" in text
+    assert f"{record['scores']['goal']['test']['accuracy']:.4f}" in text
     assert record["versions"]["torch"] in text
     assert "batch_size: 8" in text
 

@@ -128,8 +128,11 @@ def _checked(
     for split, given in splits.items():
         if given is None:
             continue
-        inputs, answers = np.asarray(given[0]), np.asarray(given[1])
         where = f"Task {name!r}, {split}"
+        try:
+            inputs, answers = np.asarray(given[0]), np.asarray(given[1])
+        except ValueError as error:
+            raise DataError(f"{where}: the rows are not all of one shape.") from error
         if answers.ndim != 1 or inputs.ndim < 2 or len(inputs) != len(answers):
             raise DataError(
                 f"{where}: expected inputs of shape (examples, …) and one label per example; got "
@@ -145,7 +148,8 @@ def _checked(
 
 
 def _check_numbers(what: str, array: NDArray[Any]) -> None:
-    if not np.issubdtype(array.dtype, np.number):
+    real = np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)
+    if not real and array.dtype != np.bool_:
         raise DataError(f"{what} must be numbers; got {array.dtype}.")
     if np.issubdtype(array.dtype, np.floating):
         with np.errstate(over="ignore"):

@@ -141,4 +141,4 @@ def _half_interval(values: Sequence[float]) -> float:
 
 def _safe(text: str) -> str:
     """Plotly reads a little HTML in labels; a name is a name."""
-    return html.escape(text)
+    return html.escape(text, quote=False)

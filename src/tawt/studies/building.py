@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,11 +176,11 @@ def _array_task(name: str, settings: ArrayTask) -> Task:
 
 def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
             return file["inputs"], file["labels"]
     except OSError as error:
         raise DataError(f"Task {name!r}: cannot read {path}: {error.strerror or error}.") from error
-    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(
             f"Task {name!r}: {path} must be an .npz file with the arrays `inputs` and `labels` "
             f"({error}); write one with numpy.savez(path, inputs=…, labels=…)."

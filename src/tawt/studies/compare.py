@@ -14,11 +14,14 @@ from tawt.studies.folder import CONFIG as RUN_CONFIG
 from tawt.studies.folder import RunFolder
 from tawt.studies.pool import Job, run_all
 from tawt.studies.rows import Row, chosen, slug
+from tawt.studies.run import check
 from tawt.studies.significance import holm, paired_t_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from tawt.studies.run import Options
 
@@ -96,6 +99,8 @@ def compare(
         raise ConfigError("A comparison has one target; `target` names several.")
     if all(task.test is None for task in building.tasks(config) if task.name == target):
         raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
+    for row in table:  # what cannot be run is found before anything is written
+        check(row.applied(config, seed=seeds[0]))
     if (folder / RUN_CONFIG).exists():
         raise RunError(f"{folder} holds a single run; give the comparison another folder.")
     total, finished = len(table) * len(seeds), 0
@@ -164,10 +169,10 @@ def tabulated(
         name: [record["scores"][target]["test"][metric] for record in found]
         for name, found in records.items()
     }
-    examples = {
-        name: np.array([run.example_scores(target) for run in found])
-        for name, found in runs.items()
-    }
+    examples = {name: _examples(found, target) for name, found in runs.items()}
+    lengths = {scores.shape for scores in examples.values()}
+    if len(lengths) > 1:
+        raise RunError("The runs have predictions for different numbers of test examples.")
     if any(score is None for found in scores.values() for score in found):
         raise RunError("A run has no finite test score, so there is nothing to compare.")
     opponents = {row.name: row.opponent(config) for row in table}
@@ -189,6 +194,14 @@ def tabulated(
         circumstances={key: first[key] for key in ("versions", "machine", "commit")},
         seconds=round(sum(record["seconds"] for found in records.values() for record in found), 1),
     )
+
+
+def _examples(runs: Sequence[RunFolder], target: str) -> NDArray[np.float64]:
+    scores = [run.example_scores(target) for run in runs]
+    for run, found in zip(runs, scores, strict=True):
+        if len(found) != len(scores[0]):
+            raise RunError(f"The run folder {run.path} is damaged: predictions are missing.")
+    return np.array(scores)
 
 
 def _row(
@@ -222,5 +235,11 @@ def _row(
 def load_comparison(folder: Path) -> Comparison:
     """The table that a comparison left in its folder."""
     values = files.read_json(folder / COMPARISON)
-    rows = [RowResult(**row) for row in values.pop("rows")]
-    return Comparison(rows=rows, **values)
+    try:
+        rows = [RowResult(**row) for row in values.pop("rows")]
+        comparison = Comparison(rows=rows, **values)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise RunError(f"{folder / COMPARISON} is damaged: {error}.") from error
+    if not comparison.rows or not (folder / CONFIG).exists():
+        raise RunError(f"{folder} is damaged: it has no rows, or no {CONFIG}.")
+    return comparison

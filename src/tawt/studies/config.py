@@ -107,7 +107,7 @@ class WeightingConfig(_Strict):
 class RunConfig(_Strict):
     """Everything that a run depends on."""
 
-    name: str = Field("run", pattern=r"^[\w.-]+$")
+    name: str = Field("run", pattern=r"^(?!\.+$)[\w.-]+$")
     """Of the run folder: letters, digits, `_`, `-` and `.`."""
     seed: int = Field(0, ge=0)
     """Of every random choice."""
@@ -212,8 +212,7 @@ def difference(ours: RunConfig, theirs: RunConfig) -> str | None:
 
 def _explained(error: ValidationError, source: str, lines: dict[yaml_lines.Place, int]) -> str:
     problem = error.errors()[0]
-    # Pydantic puts the chosen member of a union into the path; the file has no such level.
-    place = tuple(part for part in problem["loc"] if not _is_member(part))
+    place = _in_file(problem["loc"])
     line = yaml_lines.line_of(place, lines)
     where = f"{source}:{line}" if line else source
     field = ".".join(map(str, place)) or "the configuration"
@@ -225,11 +224,17 @@ def _explained(error: ValidationError, source: str, lines: dict[yaml_lines.Place
     return f"{where}: `{field}`: {problem['msg'][0].lower()}{problem['msg'][1:]}; got {got!r}."
 
 
-def _is_member(part: str | int) -> bool:
-    return isinstance(part, str) and (
-        part in ("digits", "arrays", "str", "float")
-        or part.startswith(("literal[", "dict[", "tuple["))
-    )
+def _in_file(place: tuple[str | int, ...]) -> yaml_lines.Place:
+    """A place without the chosen members of unions, which pydantic names and the file does not."""
+    kept = [
+        part
+        for position, part in enumerate(place)
+        if not (position == 1 and place[0] == "data" and part in ("digits", "arrays"))
+        and not (isinstance(part, str) and part.startswith(("literal[", "dict[", "tuple[")))
+    ]
+    if len(kept) > 1 and kept[-1] in ("str", "float", "int") and kept[0] != "data":
+        kept.pop()  # the member of a field that takes several types
+    return tuple(kept)
 
 
 def _nearest(place: yaml_lines.Place) -> str:
@@ -258,7 +263,9 @@ def _models_in(annotation: Any) -> list[Any]:
 
 def _set(values: dict[str, Any], path: list[str], value: Any) -> None:
     for key in path[:-1]:
-        inner = values.setdefault(key, {})
+        if values.get(key) is None:  # missing, or an empty section
+            values[key] = {}
+        inner = values[key]
         if not isinstance(inner, dict):
             raise ConfigError(f"Cannot set {'.'.join(path)}: `{key}` is not a section.")
         values = inner

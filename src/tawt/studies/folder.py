@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 CONFIG, RECORD, WEIGHTS, DATA = "config.yaml", "record.json", "weights.jsonl", "data.json"
+_NEEDED = (
+    "name",
+    "scores",
+    "metric",
+    "weights",
+    "multipliers",
+    "epochs",
+    "skipped_steps",
+    "skipped_updates",
+    "seconds",
+)
 _STATE = Path("checkpoints", "state.safetensors")
 
 
@@ -129,18 +140,25 @@ class RunFolder:
         self.config()
         if not self.finished:
             raise RunError(f"{self.path} holds an unfinished run; finish it with --resume.")
-        record = files.read_json(self.path / RECORD)
-        if not isinstance(record, dict) or "scores" not in record:
-            raise RunError(f"The run folder {self.path} is damaged: {RECORD} has no scores.")
+        record: dict[str, Any] = files.read_json(self.path / RECORD)
+        missing = [key for key in _NEEDED if not isinstance(record, dict) or key not in record]
+        if missing:
+            raise RunError(f"The run folder {self.path} is damaged: {RECORD} has no {missing[0]}.")
         return record
 
     def updates(self) -> list[dict[str, Any]]:
         """The history of the weights."""
         path = self.path / WEIGHTS
         try:
-            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         except (OSError, ValueError) as error:
             raise RunError(f"The run folder {self.path} is damaged: {WEIGHTS}: {error}.") from error
+        for update in found:
+            if not isinstance(update, dict) or not {"step", "weights", "alignments"} <= set(update):
+                raise RunError(
+                    f"The run folder {self.path} is damaged: a line of {WEIGHTS} is no update."
+                )
+        return found
 
     def example_scores(self, target: str, split: str = "test") -> list[float]:
         """Score of each example of a split, in order."""
@@ -148,11 +166,14 @@ class RunFolder:
         try:
             with path.open(encoding="utf-8", newline="") as file:
                 rows = list(csv.DictReader(file, delimiter="\t"))
-            return [float(row["score"]) for row in rows if row["task"] == target]
-        except (OSError, ValueError, KeyError) as error:
+            scores = [float(row["score"]) for row in rows if row["task"] == target]
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(
                 f"The run folder {self.path} is damaged: {path.name}: {error}."
             ) from error
+        if not scores:
+            raise RunError(f"The run folder {self.path} is damaged: {path.name} is empty.")
+        return scores
 
     def write_weights(self, history: Sequence[Mapping[str, Any]]) -> None:
         """One line per update."""
@@ -221,7 +242,12 @@ class FolderCheckpoint:
 
     def load(self) -> dict[str, Any] | None:
         """The state of the unfinished run, if it got as far as saving one."""
-        return states.read(self._path) if self._path.exists() else None
+        if not self._path.exists():
+            return None
+        state = states.read(self._path)
+        if not {"model", "optimiser", "weighting", "position"} <= set(state):
+            raise RunError(f"{self._path} is not a checkpoint of tawt's; delete it to start again.")
+        return state
 
     def due(self) -> bool:
         """Whether enough time has passed."""

@@ -6,12 +6,13 @@ import multiprocessing
 import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
 
-from tawt.errors import Interrupted, TawtError
+from tawt.errors import Interrupted, RunError, TawtError
 from tawt.studies.run import Options, run
 
 if TYPE_CHECKING:
@@ -52,12 +53,23 @@ def run_all(
     context = multiprocessing.get_context("spawn")
     failures: list[str] = []
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker) as pool:
-        pending = {pool.submit(_work, job, options): job for job in jobs}
+        # A terminal's Ctrl-C reaches every process. Workers are born deaf to it: the parent
+        # decides, and tells them by SIGTERM.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            pending = {pool.submit(_work, job, options): job for job in jobs}
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         try:
             for future in _as_completed(set(pending), should_stop):
                 error = future.exception()
                 if isinstance(error, TawtError):
                     failures.append(f"{pending[future].config.name}: {error}")
+                elif isinstance(error, BrokenProcessPool):
+                    raise RunError(
+                        "A worker process died (was it out of memory?); run the same command again "
+                        "to go on, with fewer --jobs."
+                    ) from error
                 elif error is not None:
                     raise error
                 else:
@@ -84,8 +96,6 @@ def _as_completed(
 
 def _prepare_worker() -> None:
     torch.set_num_threads(1)
-    # A terminal's Ctrl-C reaches every process; the parent decides, and tells us by SIGTERM.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _ask_to_stop)
 
 

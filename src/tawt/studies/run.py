@@ -14,8 +14,9 @@ from tawt.studies import building
 from tawt.studies.folder import FolderCheckpoint, RunFolder
 from tawt.studies.record import circumstances
 from tawt.tasks import Classification, MultiTaskModel, Task
-from tawt.training import TrainingResult, train
+from tawt.training import Paradigm, TrainingResult, train
 from tawt.training.devices import accelerator_for
+from tawt.training.roles import checked_roles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from tawt.studies.config import RunConfig
     from tawt.training.progress import Progress
+    from tawt.weighting import Weighting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +62,7 @@ def run(
     options = options or Options()
     if options.resume and options.overwrite:
         raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
-    tasks = building.tasks(config)  # bad input is found before anything is written
-    model, weighting = building.model(config, tasks), building.weighting(config, tasks)
-    paradigm = building.paradigm(config)
-    _check_target(config, tasks)
+    tasks, model, weighting, paradigm = check(config)  # before anything is written
     accelerator = accelerator_for(
         config.training.precision, log_with=options.log_with, log_folder=str(path / "logs")
     )
@@ -108,6 +107,22 @@ def run(
     }
     folder.finish(record)
     return record
+
+
+def check(
+    config: RunConfig,
+) -> tuple[list[Task], MultiTaskModel, Weighting | None, Paradigm]:
+    """The parts of a run, if they fit together.
+
+    Raises:
+        TawtError: Saying what does not.
+    """
+    tasks = building.tasks(config)
+    model, weighting = building.model(config, tasks), building.weighting(config, tasks)
+    paradigm = building.paradigm(config)
+    _check_target(config, tasks)
+    checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
+    return tasks, model, weighting, paradigm
 
 
 def _check_target(config: RunConfig, tasks: list[Task]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -34,6 +35,10 @@ def read(path: Path) -> tuple[dict[str, Any], dict[Place, int]]:
         where = f":{mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
         raise ConfigError(f"{path}{where} is not YAML: {problem}.") from error
+    except ValueError as error:  # a date that is none, say
+        raise ConfigError(
+            f"{path} is not YAML: {error} (quote what only looks like a date: {_dates(text)})."
+        ) from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold `key: value` lines at the top; it holds none.")
     lines: dict[Place, int] = {}
@@ -66,3 +71,7 @@ def _collect(node: yaml.Node | None, place: Place, lines: dict[Place, int]) -> N
         for position, value in enumerate(node.value):
             lines[(*place, position)] = value.start_mark.line + 1
             _collect(value, (*place, position), lines)
+
+
+def _dates(text: str) -> str:
+    return ", ".join(re.findall(r"\d{4}-\d{1,2}-\d{1,2}", text)[:3])

@@ -64,11 +64,11 @@ def read(path: Path) -> dict[str, Any]:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         tree = json.loads(tensors.pop(_TREE).numpy().tobytes())
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        state: dict[str, Any] = _put_back(tree, tensors)
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RunError(
             f"{path} is not a whole checkpoint ({error}); delete it to start the run again."
         ) from error
-    state: dict[str, Any] = _put_back(tree, tensors)
     return state
 
 

@@ -297,11 +297,13 @@ class _Loop:
         if self.checkpoint is not None and (stop or self.checkpoint.due()):
             self.checkpoint.save(self._state(main, heads))
         if stop:
-            raise Interrupted("Training was stopped as asked; its state was saved.")
+            saved = "; its state was saved" if self.checkpoint is not None else ""
+            raise Interrupted(f"Training was stopped as asked{saved}.")
 
     def _check_skipped(self) -> None:
         allowed = self.settings.max_nonfinite
-        self.skipped.check(updates=self.weighting.skipped, allowed=allowed)
+        reasons = [u.skipped for u in self.weighting.history if u.skipped is not None]
+        self.skipped.check(updates=reasons, allowed=allowed)
 
     # Parts.
 
@@ -343,6 +345,7 @@ class _Loop:
     def _result(self) -> TrainingResult:
         splits = {split: self._predictions(split) for split in ("dev", "test")}
         self.accelerator.unwrap_model(self.wrapped, keep_fp32_wrapper=False)
+        kept = self.selection.kept
         return TrainingResult(
             metric={name: self.tasks[name].kind.metric for name in self.targets},
             predictions={
@@ -353,7 +356,7 @@ class _Loop:
             multipliers=self.weighting.weights.multipliers(self.material.sizes(self.phases)),
             history=list(self.weighting.history),
             epochs=self.epochs,
-            best_epoch=self.selection.kept,
+            best_epoch=len(self.epochs) - 1 if kept is None else kept,
             skipped_steps={name: n for name, n in self.skipped.counts().items() if n},
             steps=self.position.total,
         )

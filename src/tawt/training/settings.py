@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -84,7 +85,7 @@ class Settings:
         self._at_least("batch_size", "accumulation", "gradient_examples", low=1)
         self._at_least("head_epochs", "max_nonfinite", "workers", "weight_decay", low=0)
         for name in ("learning_rate", "head_learning_rate"):
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
         for name in ("clip_norm", "update_every", "patience"):
             value = getattr(self, name)

@@ -40,22 +40,23 @@ class SkippedSteps:
         """Skipped steps by task."""
         return dict(zip(self._positions, self.tally.tolist(), strict=True))
 
-    def check(self, *, updates: int, allowed: int) -> None:
+    def check(self, *, updates: Sequence[str], allowed: int) -> None:
         """Refuse to go on when too much was skipped.
 
         Args:
-            updates: Weight updates that were skipped.
+            updates: Why weight updates were skipped, one reason each.
             allowed: Steps and updates that may be.
 
         Raises:
             TrainingError: Naming the task that fails most.
         """
         counts = self.counts()
-        total = sum(counts.values()) + updates
+        total = sum(counts.values()) + len(updates)
         if total <= allowed:
             return
         worst = max(counts, key=lambda name: counts[name])
         where = f", {counts[worst]} of them on task {worst!r}" if counts[worst] else ""
+        where += f" ({updates[-1]})" if updates else ""
         raise TrainingError(
             f"{total} steps or updates were skipped because a loss or gradient was not finite"
             f"{where}; `max_nonfinite` allows {allowed}. Lower the learning rate, or look for bad "
