@@ -279,6 +279,7 @@ def made(**changes):
             difference=changes.get("difference", 0.2),
             wins=2,
             p_value=changes.get("p_value", 0.0001),
+            learns=True,
         ),
     ]
     return Comparison("goal", "accuracy", [0, 1], rows, {}, 1.0)
@@ -286,7 +287,7 @@ def made(**changes):
 
 def test_sentences_follow_from_the_numbers():
     first, second = in_words(made())
-    assert "20.0 points better than joint | odd (2 of 2 seeds, p < 0.001)" in first
+    assert "20.0 points better than joint | odd (on 2 of 2 seeds; p < 0.001 over test" in first
     assert "near (60%)" in second
     assert "dropped far (1%)" in second
     assert "mid" not in second

@@ -124,7 +124,7 @@ def test_zero_gradient_gives_zero_direction():
     ],
 )
 def test_settings_out_of_range_are_refused(make):
-    with pytest.raises(ConfigError, match="must be positive|needs"):
+    with pytest.raises(ConfigError, match=r"must be positive|needs"):
         make()
 
 

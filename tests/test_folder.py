@@ -53,6 +53,7 @@ def test_a_run_leaves_what_the_design_says(finished):
     names = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
     assert names == {
         "config.yaml",
+        "data.json",
         "record.json",
         "weights.jsonl",
         "predictions.dev.tsv",
@@ -175,7 +176,8 @@ def test_a_folder_of_other_things_is_never_touched(study, tmp_path, listing, res
     (path / "model" / "mine.txt").write_text("dear")
     before = listing(tmp_path)
     options = Options(resume=resume, overwrite=overwrite)
-    refused(lambda: run(load(study.path), path, options=options), "not a run folder")
+    reason = "Either" if resume and overwrite else "not a run folder"
+    refused(lambda: run(load(study.path), path, options=options), reason)
     assert listing(tmp_path) == before
 
 
@@ -366,9 +368,10 @@ def test_checkpoints_are_due_by_time(tmp_path):
 def test_a_checkpoint_keeps_state_and_history(tmp_path):
     kept = FolderCheckpoint(RunFolder(tmp_path), seconds=0)
     history = [{"step": 1, "weights": {"ä": 1.0}}]
-    kept.save({"weighting": {"history": history}, "x": torch.arange(3)})
+    state = {"model": {"x": torch.arange(3)}, "optimiser": {}, "position": {}}
+    kept.save({**state, "weighting": {"history": history}})
     back = kept.load()
-    assert back["x"].tolist() == [0, 1, 2]
+    assert back["model"]["x"].tolist() == [0, 1, 2]
     assert back["weighting"]["history"] == history
     assert json.loads((tmp_path / "weights.jsonl").read_text()) == history[0]
 

@@ -209,7 +209,9 @@ def test_a_comparison_opens_in_a_browser_with_its_plots_and_no_complaint(compare
     seeds = {
         f"run-{row}-{seed}-{kind}" for seed in (0, 1) for kind in ("weights", "alignments", "size")
     }
-    assert drawn.keys() == {"scores", f"{row}-mean-weights", f"{row}-mean-alignments", *seeds}
+    plain = {f"run-normalized-joint-{seed}-size" for seed in (0, 1)}
+    means = {f"{row}-mean-weights", f"{row}-mean-alignments"}
+    assert drawn.keys() == {"scores", *means, *seeds, *plain}
     assert all(count >= 1 for count in drawn.values())
     assert document.count('class="errorbar"') >= 3
     assert "img" not in Page(document).tags

@@ -469,10 +469,32 @@ def test_the_ratio_bound_is_kept(step, share):
 
 
 def test_the_ratio_bound_holds_from_the_start():
+    """Weights that were chosen by size are moved inside; those given by hand are not."""
     rule = UpdateRule(ratio_bound=3.0)
-    weighting = target_aware(rule=rule, initial={"near": 0.98, "across": 0.01, "far": 0.01})
-    shares = weighting.weights.shares()
+    sizes = {"near": 98, "across": 1, "far": 1}
+    shares = target_aware(rule=rule, initial="proportional", sizes=sizes).weights.shares()
     assert shares == pytest.approx({"near": 0.6, "across": 0.2, "far": 0.2})
+    with pytest.raises(WeightsError, match="ratio_bound"):
+        target_aware(rule=rule, initial={"near": 0.98, "across": 0.01, "far": 0.01})
+
+
+def test_a_share_and_weights_given_by_hand_must_agree():
+    given = {"near": 0.05, "across": 0.03, "far": 0.02, "goal": 0.9}
+    with pytest.raises(WeightsError, match="target_share"):
+        target_aware(initial=given, target_share=0.3)
+    assert target_aware(initial=given, target_share=0.9).weights["goal"] == pytest.approx(0.9)
+
+
+def test_a_target_whose_share_is_held_is_measured_once():
+    """Under mirror descent its own alignment drops out of the weights, whatever it is."""
+    shares = []
+    for own_alignment in ("itself", "held-out"):
+        rule = UpdateRule(own_alignment=own_alignment)
+        weighting = target_aware(target_share=0.4, rule=rule)
+        assert weighting.asked_twice == frozenset()
+        plane().update(weighting)
+        shares.append(weighting.weights.shares())
+    assert shares[0] == shares[1]
 
 
 # The anchor

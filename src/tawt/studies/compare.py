@@ -175,8 +175,11 @@ def tabulated(
         raise RunError("The runs have predictions for different numbers of test examples.")
     if any(score is None for found in scores.values() for score in found):
         raise RunError("A run has no finite test score, so there is nothing to compare.")
-    opponents = {row.name: row.opponent(config) for row in table}
-    compared = {name: other for name, other in opponents.items() if other in scores}
+    compared = {
+        row.name: other
+        for row in table
+        if (other := row.opponent(config, among=scores)) is not None
+    }
     p_values = holm(
         {
             name: paired_t_test(examples[name], examples[against])

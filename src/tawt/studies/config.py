@@ -107,7 +107,7 @@ class WeightingConfig(_Strict):
 class RunConfig(_Strict):
     """Everything that a run depends on."""
 
-    name: str = Field("run", pattern=r"^(?!\.+$)[\w.-]+$")
+    name: str = Field("run", pattern=r"^[\w-][\w.-]*$")
     """Of the run folder: letters, digits, `_`, `-` and `.`."""
     seed: int = Field(0, ge=0)
     """Of every random choice."""

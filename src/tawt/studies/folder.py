@@ -86,7 +86,9 @@ class RunFolder:
             raise RunError(f"Cannot read {self.path}: {error.strerror or error}.") from error
         if not started:
             if foreign:
-                raise RunError(f"{self.path} is not a run folder and not empty; give another one.")
+                raise RunError(
+                    f"{self.path} is not a run folder and not empty; give another folder."
+                )
             return
         if overwrite:
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tawt.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tawt.studies.config import RunConfig
 
@@ -35,9 +35,11 @@ class Row:
         """Whether its weights move."""
         return self.kind == "target-aware"
 
-    def opponent(self, config: RunConfig) -> str | None:
-        """The row that it is compared with under this configuration."""
-        return self.against_held if self.against_held and holds_share(config) else self.against
+    def opponent(self, config: RunConfig, *, among: Collection[str]) -> str | None:
+        """The row that it is compared with, of those in the table."""
+        if holds_share(config) and self.against_held in among:
+            return self.against_held
+        return self.against if self.against in among else None
 
     def applied(
         self, config: RunConfig, *, seed: int, learned: Mapping[str, float] | None = None

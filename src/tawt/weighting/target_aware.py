@@ -196,7 +196,7 @@ class TargetAware(Weighting):
     def _written(self, measured: Hypergradient, *, step: int, skipped: bool) -> WeightUpdate:
         names, reason = self.weights.names, None
         if skipped:
-            culprits = ", ".join(measured.culprits) or "the curvature's solve"
+            culprits = ", ".join(map(repr, measured.culprits)) or "the curvature's solve"
             reason = f"a loss or gradient is not finite: {culprits}"
             _log.warning("update %d skipped: %s", step, reason)
         return WeightUpdate(
