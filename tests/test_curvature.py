@@ -133,3 +133,15 @@ def test_dense_refuses_large_models():
     hessian = WeightedHessian([x], {"a": 1.0}, lambda task: (x**2).sum())
     with pytest.raises(ConfigError, match="Use ConjugateGradient"):
         Dense().solve([torch.ones(20_001)], hessian)
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_half_precision_parameters_are_solved_for_in_float32(name):
+    """The products are rounded to bf16 by the model itself; the solver must add nothing to that."""
+    curvature = torch.tensor([1.0, 2.0, 4.0])
+    x = torch.ones(3, dtype=torch.bfloat16, requires_grad=True)
+    hessian = WeightedHessian([x], {"a": 1.0}, lambda task: (x**2 * curvature.bfloat16()).sum() / 2)
+    vector = torch.tensor([1.0, 1.01, -3.0])
+    (ours,) = CONTRACT[name][0](0.0).solve([vector.clone()], hessian)
+    assert ours.dtype == torch.float32
+    torch.testing.assert_close(ours, vector / curvature, rtol=0.01, atol=0.01)

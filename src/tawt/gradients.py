@@ -95,13 +95,13 @@ def squared_norm(gradient: Gradient) -> Tensor:
         tensor(25., dtype=torch.float64)
     """
     entries = [entry.detach() for entry in gradient if entry is not None]
-    wide = [entry for entry in entries if entry.dtype == _width(entry)]
+    wide = [entry for entry in entries if entry.dtype == width(entry)]
     # One launch for all of them; narrow ones are summed in float32 without being copied.
     norms = list(torch._foreach_norm(wide)) if wide else []
     norms += [
-        torch.linalg.vector_norm(entry, dtype=_width(entry))
+        torch.linalg.vector_norm(entry, dtype=width(entry))
         for entry in entries
-        if entry.dtype != _width(entry)
+        if entry.dtype != width(entry)
     ]
     return _together(norms).square().sum()
 
@@ -118,7 +118,7 @@ def add_scaled(total: Gradient | None, gradient: Gradient, scale: float) -> Grad
     for index, entry in enumerate(gradient):
         if entry is None:
             continue
-        kept, wide = total[index], entry.to(_width(entry))
+        kept, wide = total[index], entry.to(width(entry))
         total[index] = wide * scale if kept is None else kept.add_(wide, alpha=scale)
     return total
 
@@ -130,14 +130,15 @@ def scaled(gradient: Gradient, scale: float) -> Gradient:
         >>> scaled([torch.tensor([1.0, 2.0]), None], 5.0)
         [tensor([ 5., 10.]), None]
     """
-    return [None if entry is None else entry.to(_width(entry)) * scale for entry in gradient]
+    return [None if entry is None else entry.to(width(entry)) * scale for entry in gradient]
 
 
 def _wide(entry: Tensor) -> Tensor:
-    return entry.detach().flatten().to(_width(entry))
+    return entry.detach().flatten().to(width(entry))
 
 
-def _width(entry: Tensor) -> torch.dtype:
+def width(entry: Tensor) -> torch.dtype:
+    """The precision to add its entries up in: float32, or float64 if it has that."""
     return torch.float64 if entry.dtype == torch.float64 else torch.float32
 
 

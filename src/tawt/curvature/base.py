@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor
 
-from tawt.gradients import Gradient, gradient_of
+from tawt.gradients import Gradient, gradient_of, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,9 +58,11 @@ class WeightedHessian:
         self._gradient: Gradient | None = None
 
     def filled(self, gradient: Gradient) -> Vector:
-        """The gradient with zeros where its loss does not reach a parameter."""
+        """The gradient in float32 or better, zeros where its loss does not reach a parameter."""
         return [
-            torch.zeros_like(parameter) if entry is None else entry
+            torch.zeros_like(parameter, dtype=width(parameter))
+            if entry is None
+            else entry.to(width(parameter))
             for entry, parameter in zip(gradient, self._parameters, strict=True)
         ]
 
@@ -78,14 +80,12 @@ class WeightedHessian:
             if entry is not None and entry.requires_grad
         ]
         if not pairs:
-            return [torch.zeros_like(parameter) for parameter in self._parameters]
-        return list(
-            torch.autograd.grad(
-                [entry for entry, _ in pairs],
-                self._parameters,
-                grad_outputs=[direction.to(entry.dtype) for entry, direction in pairs],
-                retain_graph=True,
-                allow_unused=True,
-                materialize_grads=True,
-            )
+            return self.filled([None] * len(self._parameters))
+        products = torch.autograd.grad(
+            [entry for entry, _ in pairs],
+            self._parameters,
+            grad_outputs=[direction.to(entry.dtype) for entry, direction in pairs],
+            retain_graph=True,
+            allow_unused=True,
         )
+        return self.filled(list(products))
