@@ -51,4 +51,4 @@ def _trust(weights: dict[str, float], target: str) -> str:
     if not up and not down:
         return "The learned weights trusted all sources about alike."
     said = f"The learned weights trusted {listed(up)} most" if up else "No source stood out"
-    return f"{said}, and all but dropped {listed(down)}." if down else f"{said}."
+    return f"{said}, and {listed(down)} least." if down else f"{said}."
