@@ -18,7 +18,6 @@ from tawt.errors import Interrupted
 from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
 from tawt.training.devices import accelerator_for, anywhere, to_device
 from tawt.training.evaluation import combined_score, evaluate_split
-from tawt.training.fresh import FreshLosses
 from tawt.training.material import Material
 from tawt.training.progress import Position, Progress
 from tawt.training.result import Predictions, TrainingResult
@@ -110,7 +109,7 @@ class _Loop:
         self.weighting = checked_roles(model, tasks, self.targets, self.phases, weighting)
         self.material = Material(tasks, self.targets, self.weighting, settings, seed=seed)
         self.tasks = self.material.tasks
-        self.settings, self.seed, self.accelerator = settings, seed, accelerator
+        self.settings, self.accelerator = settings, accelerator
         self.device: torch.device = accelerator.device
         self.wrapped = accelerator.prepare(model)
         self.model = model
@@ -237,17 +236,7 @@ class _Loop:
         if heads is not None:
             self._fit_heads(heads)
         number = self.position.total
-        fresh = FreshLosses(
-            self.model,
-            self.tasks,
-            self.material.examples(phase, [*self.weighting.weights.names, *self.targets]),
-            count=self.settings.gradient_examples,
-            twice=self.weighting.asked_twice,
-            seed=self.seed,
-            update=number,
-            device=self.device,
-            autocast=self.accelerator.autocast,
-        )
+        fresh = self.material.fresh(phase, self.model, self.accelerator, update=number)
         update = self.weighting.update(
             self.model.representation, loss_of=fresh, step=number, touching=[self.model]
         )
@@ -297,8 +286,7 @@ class _Loop:
         if self.checkpoint is not None and (stop or self.checkpoint.due()):
             self.checkpoint.save(self._state(main, heads))
         if stop:
-            saved = "; its state was saved" if self.checkpoint is not None else ""
-            raise Interrupted(f"Training was stopped as asked{saved}.")
+            raise Interrupted("Training was stopped as asked.")
 
     def _check_skipped(self) -> None:
         allowed = self.settings.max_nonfinite

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from tawt.tasks.task import Subset
 from tawt.training.batches import Schedule
+from tawt.training.fresh import FreshLosses
 from tawt.training.streams import stream
 from tawt.weighting import Fixed, Weighting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tawt.tasks import Examples, Task
+    from accelerate import Accelerator
+
+    from tawt.tasks import Examples, MultiTaskModel, Task
     from tawt.training.paradigms import Phase
     from tawt.training.settings import Settings
 
@@ -76,6 +79,22 @@ class Material:
             sampling=self._settings.sampling,
             seed=self._seed,
             phase=phase.name,
+        )
+
+    def fresh(
+        self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, update: int
+    ) -> FreshLosses:
+        """`loss_of` for one weight update, on examples that the phase may see."""
+        return FreshLosses(
+            model,
+            self.tasks,
+            self.examples(phase, [*self._weighting.weights.names, *self.targets]),
+            count=self._settings.gradient_examples,
+            twice=self._weighting.asked_twice,
+            seed=self._seed,
+            update=update,
+            device=accelerator.device,
+            autocast=accelerator.autocast,
         )
 
     def _halves(self, name: str) -> dict[str, Examples]:
