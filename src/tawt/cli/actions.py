@@ -74,7 +74,8 @@ def train_once(
         console.out.print(console.weights_table(record["weights"], record["multipliers"]))
         for target, splits in record["scores"].items():
             for split, scores in splits.items():
-                listed = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
+                known = {name: value for name, value in scores.items() if value is not None}
+                listed = ", ".join(f"{name} {value:.4f}" for name, value in known.items())
                 console.say(f"{target}, {split}: {listed}")
         console.say(f"Everything is in {path}; open {path / 'report.html'} in a browser.")
 

@@ -66,15 +66,16 @@ class Weighting(ABC):
     ) -> WeightUpdate | None:
         """Move the weights, if they move at all, and say what happened."""
 
-    @abstractmethod
     def state_dict(self) -> dict[str, Any]:
-        """Everything that is needed to go on exactly from here: tensors and plain values."""
+        """The weights and their history; the rest is the constructor's."""
+        return {
+            "names": list(self.weights.names),
+            "logs": self.weights.logs.clone(),
+            "history": [update.to_json() for update in self.history],
+        }
 
-    @abstractmethod
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Inverse of `state_dict`."""
-
-    def _load(self, state: Mapping[str, Any]) -> None:
+        """Go on exactly from a saved state."""
         if tuple(state["names"]) != self.weights.names:
             raise WeightsError(
                 f"The saved weights are for {', '.join(state['names'])}; these are for "

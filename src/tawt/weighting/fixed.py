@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tawt.weighting.base import Weighting
 from tawt.weights import Initial, SourceWeights, WeightUpdate
@@ -52,11 +52,3 @@ class Fixed(Weighting):
     ) -> WeightUpdate | None:
         """Do nothing: no batch is drawn and no gradient is taken."""
         return None
-
-    def state_dict(self) -> dict[str, Any]:
-        """The weights."""
-        return {"names": list(self.weights.names), "logs": self.weights.logs, "history": []}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Inverse of `state_dict`."""
-        self._load(state)

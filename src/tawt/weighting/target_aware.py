@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -154,18 +154,6 @@ class TargetAware(Weighting):
         number = len(self.history) + 1 if step is None else step
         self.history.append(self._written(measured, step=number, skipped=moved is None))
         return self.history[-1]
-
-    def state_dict(self) -> dict[str, Any]:
-        """The weights and their history; the rest is the constructor's."""
-        return {
-            "names": list(self.weights.names),
-            "logs": self.weights.logs.clone(),
-            "history": [update.to_json() for update in self.history],
-        }
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Inverse of `state_dict`."""
-        self._load(state)
 
     def _moved(self, measured: Hypergradient) -> Tensor:
         rule = self.rule
