@@ -79,12 +79,15 @@ def dot(left: Gradient, right: Gradient) -> Tensor:
         >>> dot([torch.ones(2), None], [torch.tensor([3.0, 4.0]), torch.ones(1)])
         tensor(7., dtype=torch.float64)
     """
-    terms = [
-        torch.dot(_wide(a), _wide(b))
-        for a, b in zip(left, right, strict=True)
-        if a is not None and b is not None
-    ]
-    return _together(terms).sum()
+    if left is right:
+        return squared_norm(left)
+    with torch.no_grad():
+        terms = [
+            torch.dot(_wide(a), _wide(b))
+            for a, b in zip(left, right, strict=True)
+            if a is not None and b is not None
+        ]
+        return _together(terms).sum()
 
 
 def squared_norm(gradient: Gradient) -> Tensor:
@@ -134,7 +137,8 @@ def scaled(gradient: Gradient, scale: float) -> Gradient:
 
 
 def _wide(entry: Tensor) -> Tensor:
-    return entry.detach().flatten().to(width(entry))
+    wide = width(entry)
+    return entry.reshape(-1) if entry.dtype == wide else entry.reshape(-1).to(wide)
 
 
 def width(entry: Tensor) -> torch.dtype:
@@ -147,7 +151,9 @@ def _together(terms: list[Tensor]) -> Tensor:
     if not terms:
         return torch.zeros(1, dtype=torch.float64)
     device = terms[0].device
-    return torch.stack([term.to(device) for term in terms]).double()
+    if any(term.device != device for term in terms):
+        terms = [term.to(device) for term in terms]
+    return torch.stack(terms).double()
 
 
 @contextmanager
@@ -167,16 +173,16 @@ def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
         >>> norm.running_mean
         tensor([0., 0.])
     """
-    inner = {id(module): module for outer in modules for module in outer.modules()}
-    modes = [(module, module.training) for module in inner.values()]
+    inner = _all_inside(modules)
+    modes = [(module, module.training) for module in inner]
     kept = [
         (module, name, buffer, None if buffer is None else buffer.detach().clone())
-        for module in inner.values()
+        for module in inner
         for name, buffer in module._buffers.items()
     ]
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        with torch.random.fork_rng(devices=_cuda_devices(modules, parameters)):
+        with torch.random.fork_rng(devices=_cuda_devices(inner, parameters)):
             yield
     finally:
         random.setstate(python_state)
@@ -191,7 +197,21 @@ def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
             module._buffers[name] = buffer
 
 
+def _all_inside(modules: Iterable[nn.Module]) -> list[nn.Module]:
+    """The modules and all inside them, each once."""
+    found: dict[int, nn.Module] = {}
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if id(module) not in found:
+            found[id(module)] = module
+            waiting += [child for child in module._modules.values() if child is not None]
+    return list(found.values())
+
+
 def _cuda_devices(modules: Iterable[nn.Module], parameters: Iterable[Tensor]) -> list[int]:
-    tensors = [*parameters, *(p for module in modules for p in module.parameters())]
-    found = {tensor.device.index for tensor in tensors if tensor.device.type == "cuda"}
-    return sorted(index for index in found if index is not None)
+    if not torch.cuda.is_available():
+        return []
+    inside = (p for module in modules for p in module._parameters.values() if p is not None)
+    devices = {tensor.device for tensor in [*parameters, *inside]}
+    return sorted({d.index for d in devices if d.type == "cuda" and d.index is not None})

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -27,6 +27,39 @@ LossOf = Callable[[str], Tensor]
 
 OwnAlignment = Literal["itself", "held-out"]
 """How the target is compared with itself: by one gradient, or by two from disjoint examples."""
+
+
+@runtime_checkable
+class Passes(Protocol):
+    """Forward and backward passes of each task, on a fresh batch each.
+
+    A `loss_of` that is one too is asked for gradients instead of losses: it may know a faster way
+    to them than autograd's.
+    """
+
+    def gradient(self, task: str) -> tuple[Tensor, Gradient]:
+        """Loss and gradient; the gradient may be overwritten by the next call."""
+        ...
+
+    def along(self, task: str, direction: Gradient) -> tuple[Tensor, Tensor, Tensor]:
+        """Loss, ⟨direction, gradient⟩ and ‖gradient‖², the gradient itself dropped."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Backward:
+    """The obvious way."""
+
+    parameters: Sequence[Tensor]
+    loss_of: LossOf
+
+    def gradient(self, task: str) -> tuple[Tensor, Gradient]:
+        loss = self.loss_of(task)
+        return loss.detach(), gradient_of(loss, self.parameters)
+
+    def along(self, task: str, direction: Gradient) -> tuple[Tensor, Tensor, Tensor]:
+        loss, gradient = self.gradient(task)
+        return loss, dot(direction, gradient), squared_norm(gradient)
 
 
 class Alignment(Protocol):
@@ -157,7 +190,7 @@ def hypergradient(
         weights: ω_u of the objective, for H = Σ ω_u ∇²L_u.
         loss_of: A task's loss on a fresh batch; called once per unit and target, for a target
             among the units a second time if `own_alignment` is "held-out", and once more per unit
-            by curvatures that need the Hessian.
+            by curvatures that need the Hessian. If it is a `Passes` too, its gradients are taken.
         alignment: `Cosine` or `CurvatureWeighted`.
         own_alignment: "itself" compares a target's gradient with itself, as the authors do: a
             cosine of one always. "held-out" draws other examples for its side of the comparison.
@@ -176,12 +209,13 @@ def hypergradient(
         >>> found.values.round(decimals=4)
         tensor([-1., -0.], dtype=torch.float64)
     """
+    passes = loss_of if isinstance(loss_of, Passes) else _Backward(parameters, loss_of)
     losses: dict[str, Tensor] = {}
 
     def gradient_on(task: str) -> Gradient:
-        loss = loss_of(task)
-        losses[task] = losses.get(task, 0.0) + loss.detach().double()
-        return gradient_of(loss, parameters)
+        loss, gradient = passes.gradient(task)
+        losses[task] = losses.get(task, 0.0) + loss.double()
+        return gradient
 
     kept = [name for name in targets if name in units and own_alignment == "itself"]
     combined, own = _target_gradients(targets, gradient_on, kept=kept)
@@ -193,14 +227,21 @@ def hypergradient(
         [entry if entry is None else entry.clone() for entry in combined] if hessian else combined
     )
     direction = curvature.solve(start, hessian)
+    same = direction is combined
     del start, combined, hessian  # nor is the graph needed while units are streamed
-    direction_squared = squared_norm(direction)
+    direction_squared = target_squared if same else squared_norm(direction)
 
     measured: dict[str, tuple[Tensor, Tensor]] = {}
-    for unit in [*kept, *(unit for unit in units if unit not in own)]:
-        gradient = own.pop(unit) if unit in own else gradient_on(unit)
-        measured[unit] = dot(direction, gradient), squared_norm(gradient)
+    for name in kept:
+        gradient = own.pop(name)
+        measured[name] = dot(direction, gradient), squared_norm(gradient)
         del gradient
+    for unit in units:
+        if unit in kept:
+            continue
+        loss, *found = passes.along(unit, direction)
+        losses[unit] = losses.get(unit, 0.0) + loss.double()
+        measured[unit] = found[0], found[1]
     device = direction_squared.device
     inner = torch.stack([measured[unit][0].to(device) for unit in units])
     squared = torch.stack([measured[unit][1].to(device) for unit in units])
@@ -226,7 +267,8 @@ def hypergradient(
 def _target_gradients(
     targets: Mapping[str, float], gradient_on: Callable[[str], Gradient], *, kept: Sequence[str]
 ) -> tuple[Gradient, dict[str, Gradient]]:
-    """The targets' combined gradient, and those that are units themselves."""
+    """The targets' combined gradient, and copies of those that are units themselves."""
+    alone = len(targets) == 1
     combined: Gradient | None = None
     own: dict[str, Gradient] = {}
     for name, share in targets.items():
@@ -237,8 +279,8 @@ def _target_gradients(
                 "can be compared with it. Is its graph detached, or is it another module's?"
             )
         if name in kept:
-            own[name] = gradient
-        combined = gradient if len(targets) == 1 else add_scaled(combined, gradient, share)
+            own[name] = gradient if alone else [e if e is None else e.clone() for e in gradient]
+        combined = gradient if alone else add_scaled(combined, gradient, share)
         del gradient
     assert combined is not None
     return combined, own

@@ -23,15 +23,12 @@ class Batch:
     """Some examples of one task, ready for the model.
 
     Attributes:
-        inputs: Whatever the representation takes.
-        labels: One entry (or row) per example.
+        inputs: Whatever the representation takes: tensors, in any nest.
+        labels: Whatever the task's kind takes: a tensor with an entry per example, or a nest.
     """
 
     inputs: Any
-    labels: Tensor
-
-    def __len__(self) -> int:
-        return len(self.labels)
+    labels: Any
 
 
 class Examples(Protocol):
@@ -54,11 +51,14 @@ class Kind(Protocol):
         """f_t: the last layer, from a representation of this width."""
         ...
 
-    def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
-        """ℓ for each example, shape `(examples,)`."""
+    def losses(self, outputs: Tensor, labels: Any) -> Tensor:
+        """ℓ for each example, shape `(examples,)`; parts of it, where an example is in parts.
+
+        Their sum over a batch is the sum over its examples either way.
+        """
         ...
 
-    def answers(self, outputs: Tensor, labels: Tensor) -> tuple[list[Any], list[Any]]:
+    def answers(self, outputs: Tensor, labels: Any) -> tuple[list[Any], list[Any]]:
         """Gold and predicted answer of each example, as plain values."""
         ...
 

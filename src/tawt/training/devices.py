@@ -53,16 +53,25 @@ def accelerator_for(
     )
 
 
-def to_device(batch: Batch, device: torch.device) -> Batch:
-    """The batch on that device; inputs may be a tensor, or a nest of tensors.
+def moved(nest: Any, device: torch.device) -> Any:
+    """A nest of tensors, on that device.
 
     Example:
-        >>> moved = to_device(Batch({"ids": torch.ones(1)}, torch.ones(1)), torch.device("cpu"))
-        >>> moved.inputs["ids"].device.type
+        >>> moved({"ids": torch.ones(1)}, torch.device("cpu"))["ids"].device.type
         'cpu'
     """
-    inputs: Any = send_to_device(batch.inputs, device, non_blocking=True)
-    return Batch(inputs, batch.labels.to(device, non_blocking=True))
+    return send_to_device(nest, device, non_blocking=True)
+
+
+def to_device(batch: Batch, device: torch.device) -> Batch:
+    """The batch on that device; inputs and labels may be tensors, or nests of them.
+
+    Example:
+        >>> placed = to_device(Batch({"ids": torch.ones(1)}, torch.ones(1)), torch.device("cpu"))
+        >>> placed.inputs["ids"].device.type
+        'cpu'
+    """
+    return Batch(moved(batch.inputs, device), moved(batch.labels, device))
 
 
 def anywhere(flag: Tensor, accelerator: Accelerator) -> Tensor:

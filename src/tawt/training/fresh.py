@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tawt.training.devices import to_device
+import torch
+
+from tawt.training.devices import moved
 from tawt.training.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    import torch
     from torch import Tensor
 
     from tawt.tasks import MultiTaskModel, Task
@@ -61,33 +61,40 @@ class FreshLosses:
         self._examples = examples
         self._count = count
         self._twice = twice
-        self._seed = seed
-        self._update = update
         self._device = device
         self._autocast = autocast
-        self._calls: Counter[str] = Counter()
+        self._draw = stream(seed, "update", update)
+        self._second: dict[str, Indices] = {}
 
     def __call__(self, task: str) -> Tensor:
         """The task's mean loss on its next draw, graph attached."""
-        indices = self.drawn(task, self._calls[task])
-        self._calls[task] += 1
-        batch = to_device(self._examples[task].batch(indices), self._device)
+        return self.loss(task, moved(self.batch(task), self._device))
+
+    def batch(self, task: str) -> tuple[Any, Any, Tensor]:
+        """Inputs and labels of the task's next draw, and one over its size."""
+        indices = self._drawn(task)
+        batch = self._examples[task].batch(indices)
+        return batch.inputs, batch.labels, torch.tensor(1 / len(indices))
+
+    def loss(self, task: str, drawn: tuple[Any, Any, Tensor]) -> Tensor:
+        """The mean loss on a draw that is on the device."""
+        inputs, labels, share = drawn
         if self._model.training:
             self._model.eval()
         with self._autocast():
-            outputs = self._model(batch.inputs, task)
-        return self._tasks[task].kind.losses(outputs.float(), batch.labels).mean()
+            outputs = self._model(inputs, task)
+        return self._tasks[task].kind.losses(outputs.float(), labels).sum() * share
 
-    def drawn(self, task: str, call: int) -> Indices:
-        """Positions of the examples of the n-th draw."""
+    def _drawn(self, task: str) -> Indices:
+        """Positions of the examples of the next draw."""
+        if task in self._second:
+            # The first draw gave the direction; nothing that is measured along it may share its
+            # examples, so all later draws come from the other half.
+            return self._second[task]
         size = len(self._examples[task])
         if task not in self._twice or size < 2:
-            draw = stream(self._seed, "update", self._update, task, "call", call)
-            return draw.choice(size, min(size, self._count), replace=False)
-        # The first draw gives the direction; nothing that is measured along it may share its
-        # examples, so all later draws come from the other half.
+            return self._draw.choice(size, min(size, self._count), replace=False)
         part = min(self._count, size // 2)
-        both = stream(self._seed, "update", self._update, task).choice(
-            size, 2 * part, replace=False
-        )
-        return both[:part] if call == 0 else both[part:]
+        both = self._draw.choice(size, 2 * part, replace=False)
+        self._second[task] = both[part:]
+        return both[:part]

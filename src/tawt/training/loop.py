@@ -9,6 +9,7 @@ fine-tune the whole target model on the target    (pre-training only)
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -16,10 +17,11 @@ from torch import Tensor
 
 from tawt.errors import Interrupted
 from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
-from tawt.training.devices import accelerator_for, anywhere, to_device
+from tawt.training.devices import accelerator_for, anywhere
 from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.material import Material
 from tawt.training.progress import Position, Progress
+from tawt.training.recorded import RecordedPasses, recording
 from tawt.training.result import Predictions, TrainingResult
 from tawt.training.roles import checked_roles
 from tawt.training.selection import Selection
@@ -115,6 +117,7 @@ class _Loop:
         self.model = model
         self.buffers = [b for b in model.buffers() if b.is_floating_point()]
         self.skipped = SkippedSteps(list(self.tasks), self.device)
+        self.replay, self.recorder = recording(model, settings, accelerator)
         self.position = Position()
         self.epochs: list[dict[str, Any]] = []
         self.selection = Selection()
@@ -191,14 +194,24 @@ class _Loop:
         closes: bool,
     ) -> None:
         """One batch forward and back; the optimiser moves when it `closes` an accumulation."""
-        batch = to_device(batch, self.device)
-        before = [buffer.clone() for buffer in self.buffers]
-        outputs = self._outputs(stretch, batch, step.task).float()
-        losses = self.tasks[step.task].kind.losses(outputs, batch.labels)
-        # The mean over the whole batch, of which each of several processes has a part.
-        loss = losses.sum() * (stretch.loader.processes / len(step.indices))
         scale = stretch.schedule.scale(step.task, len(step.indices), shares=shares)
-        scale /= self.settings.accumulation
+        # The mean over the whole batch, of which each of several processes has a part.
+        mean = stretch.loader.processes / len(step.indices)
+        numbers = torch.tensor([mean, scale / self.settings.accumulation, rate])
+        self.replay(
+            (stretch.name, step.task),
+            partial(self._compute, stretch, step.task, closes),
+            (batch.inputs, batch.labels, numbers),
+        )
+
+    def _compute(
+        self, stretch: Stretch, task: str, closes: bool, given: tuple[Any, Any, Tensor]
+    ) -> None:
+        """A step on the device, which it never waits for."""
+        inputs, labels, (mean, scale, rate) = given
+        before = [buffer.clone() for buffer in self.buffers]
+        outputs = self._outputs(stretch, inputs, task).float()
+        loss = self.tasks[task].kind.losses(outputs, labels).sum() * mean
         stretch.scale_sum += scale
         self.accelerator.backward(loss * scale)
         bad = ~torch.isfinite(loss.detach())
@@ -212,18 +225,19 @@ class _Loop:
             stretch.optimiser.step()
             stretch.optimiser.zero_grad()
             # A gradient is bad on its own account unless a batch added up before it was.
-            bad, stretch.spoilt = bad | (wrong & ~stretch.spoilt), torch.zeros_like(bad)
+            bad = bad | (wrong & ~stretch.spoilt)
+            stretch.spoilt.zero_()
         else:
-            stretch.spoilt = stretch.spoilt | bad
-        self.skipped.add(step.task, bad)
+            stretch.spoilt |= bad
+        self.skipped.add(task, bad)
 
-    def _outputs(self, stretch: Stretch, batch: Batch, task: str) -> Tensor:
+    def _outputs(self, stretch: Stretch, inputs: Any, task: str) -> Tensor:
         if stretch.moves == "everything":
-            trained: Tensor = self.wrapped(batch.inputs, task)
+            trained: Tensor = self.wrapped(inputs, task)
             return trained
         self.model.representation.eval()
         with torch.no_grad(), self.accelerator.autocast():
-            vectors = self.model.representation(batch.inputs)
+            vectors = self.model.representation(inputs)
         with self.accelerator.autocast():
             fitted: Tensor = self.model.heads[task](vectors)
         return fitted
@@ -237,6 +251,8 @@ class _Loop:
             self._fit_heads(heads)
         number = self.position.total
         fresh = self.material.fresh(phase, self.model, self.accelerator, update=number)
+        if self.recorder is not None:
+            fresh = RecordedPasses(fresh, self.recorder)
         update = self.weighting.update(
             self.model.representation, loss_of=fresh, step=number, touching=[self.model]
         )

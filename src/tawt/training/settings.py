@@ -75,6 +75,9 @@ class Settings:
     select: Literal["best", "last"] = "best"
     """Keep the target model of the epoch with the best dev score, or the last."""
 
+    cuda_graphs: bool = True
+    """On one GPU, record steps once and replay them, which small batches gain most from."""
+
     max_nonfinite: int = 10
     """How many steps or updates may be skipped for a number that is not finite."""
 

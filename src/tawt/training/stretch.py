@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class Stretch:
     """What the loop needs to take steps."""
 
+    name: str
+    """Of the phase."""
     weighting: Weighting
     schedule: Schedule
     loader: Loader
@@ -40,8 +42,8 @@ class Stretch:
     """Of the epoch so far, on the device."""
     spoilt: Tensor
     """Whether a batch added up since the last step was not finite, on the device."""
-    scale_sum: float = 0.0
-    """Of the losses whose gradients have been added up since the last step."""
+    scale_sum: Tensor
+    """Of the losses whose gradients have been added up since the last step, on the device."""
 
     def clip(self, max_norm: float | None) -> Tensor:
         """Shorten the gradients to `max_norm`; returns whether any entry was not finite.
@@ -52,19 +54,24 @@ class Stretch:
         """
         gradients = [p.grad for p in self.parameters if p.grad is not None]
         norm = nn.utils.get_total_norm(gradients)
-        if max_norm is not None and self.scale_sum > 0:
-            nn.utils.clip_grads_with_norm_(self.parameters, max_norm * self.scale_sum, norm)
-        self.scale_sum = 0.0
+        if max_norm is not None and gradients:
+            # As torch's clip_grad_norm_, whose bound would have to be a number.
+            shrink = (max_norm * self.scale_sum / (norm + 1e-6)).clamp(max=1.0)
+            torch._foreach_mul_(gradients, shrink)
+        self.scale_sum.zero_()
         return ~torch.isfinite(norm)
 
     def add_loss(self, loss: Tensor, bad: Tensor) -> None:
         """Count a step's loss into the epoch's, unless it is not finite."""
         self.loss_sum += torch.where(bad, 0.0, loss)
 
-    def set_learning_rate(self, value: float) -> None:
+    def set_learning_rate(self, value: Tensor) -> None:
         """For the next step."""
         for group in self.optimiser.param_groups:
-            group["lr"] = value
+            if isinstance(group["lr"], Tensor):
+                group["lr"].copy_(value)
+            else:  # an optimiser that takes numbers only
+                group["lr"] = float(value)
 
 
 def stretch_for(
@@ -83,6 +90,7 @@ def stretch_for(
     ]
     rate = settings.head_learning_rate if heads_only else settings.learning_rate
     return Stretch(
+        name=phase.name,
         weighting=material.weighting(phase),
         schedule=schedule,
         loader=Loader(
@@ -100,12 +108,21 @@ def stretch_for(
         total=phase.epochs * schedule.length,
         loss_sum=torch.zeros((), device=accelerator.device),
         spoilt=torch.zeros((), dtype=torch.bool, device=accelerator.device),
+        scale_sum=torch.zeros((), device=accelerator.device),
     )
 
 
 def optimiser_for(parameters: Iterable[Tensor], *, weight_decay: float) -> torch.optim.AdamW:
-    """AdamW whose fused step can be told to do nothing (see `skip_if`)."""
-    return torch.optim.AdamW(list(parameters), lr=0.0, weight_decay=weight_decay, fused=True)
+    """AdamW whose fused step can be told to do nothing (see `skip_if`), and can be replayed."""
+    given = list(parameters)
+    device = given[0].device if given else torch.device("cpu")
+    return torch.optim.AdamW(
+        given,
+        lr=torch.zeros((), device=device),
+        weight_decay=weight_decay,
+        fused=True,
+        capturable=device.type == "cuda",
+    )
 
 
 def skip_if(optimiser: torch.optim.Optimizer, bad: Tensor) -> None:
