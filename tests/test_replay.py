@@ -11,7 +11,7 @@ from torch import nn
 from tawt.arrays import MLP, classification
 from tawt.errors import Interrupted
 from tawt.gradients import dot, gradient_of, squared_norm
-from tawt.tasks import MultiTaskModel
+from tawt.tasks import Batch, MultiTaskModel
 from tawt.training import JointTraining, PreTraining, Settings, train
 from tawt.training.fresh import FreshLosses
 from tawt.training.recorded import RecordedPasses, Recorder
@@ -91,9 +91,9 @@ def test_a_direction_from_elsewhere_is_measured_along_too():
 
     class Fixed:
         def batch(self, task):
-            return torch.tensor([3.0, 5.0]), None, torch.tensor(1.0)
+            return Batch(torch.tensor([3.0, 5.0]), None), 1
 
-        def loss(self, task, drawn):
+        def loss(self, task, drawn, *, size):
             return (parameters[0] * drawn[0]).sum() + 7 * parameters[1].sum()
 
     passes = RecordedPasses(Fixed(), Recorder(Replay(CPU, enabled=True), parameters))
@@ -186,7 +186,7 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers():
 class _Waits(nn.Module):
     def __init__(self):
         super().__init__()
-        self.inner = nn.Linear(4, 8)
+        self.inner = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.1))
 
     def forward(self, inputs):
         return self.inner(inputs) * (2.0 if bool(inputs.isfinite().all()) else 1.0)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Gradient = list[Tensor | None]
 """One entry per parameter; `None` where the loss does not reach it."""
 
+_SHORT = 1 << 16  # entries of biases, norms and small layers
+
 
 def trainable(representation: nn.Module | Iterable[Tensor]) -> list[Tensor]:
     """The distinct parameters that are trained: tied ones once, frozen ones not at all.
@@ -82,11 +84,12 @@ def dot(left: Gradient, right: Gradient) -> Tensor:
     if left is right:
         return squared_norm(left)
     with torch.no_grad():
-        terms = [
-            torch.dot(_wide(a), _wide(b))
+        pairs = [
+            (_wide(a), _wide(b))
             for a, b in zip(left, right, strict=True)
             if a is not None and b is not None
         ]
+        terms = [torch.dot(a, b) for a, b in _packed(pairs)]
         return _together(terms).sum()
 
 
@@ -134,6 +137,15 @@ def scaled(gradient: Gradient, scale: float) -> Gradient:
         [tensor([ 5., 10.]), None]
     """
     return [None if entry is None else entry.to(width(entry)) * scale for entry in gradient]
+
+
+def _packed(pairs: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
+    """The same pairs, on a GPU with the short ones end to end: launches cost more than they do."""
+    short = [pair for pair in pairs if pair[0].is_cuda and len(pair[0]) <= _SHORT]
+    if len({(a.dtype, b.dtype, a.device) for a, b in short}) != 1:
+        return pairs
+    whole = torch.cat([a for a, _ in short]), torch.cat([b for _, b in short])
+    return [pair for pair in pairs if len(pair[0]) > _SHORT] + [whole]
 
 
 def _wide(entry: Tensor) -> Tensor:

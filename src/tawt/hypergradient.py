@@ -210,11 +210,11 @@ def hypergradient(
         tensor([-1., -0.], dtype=torch.float64)
     """
     passes = loss_of if isinstance(loss_of, Passes) else _Backward(parameters, loss_of)
-    losses: dict[str, Tensor] = {}
+    losses: list[tuple[str, Tensor]] = []
 
     def gradient_on(task: str) -> Gradient:
         loss, gradient = passes.gradient(task)
-        losses[task] = losses.get(task, 0.0) + loss.double()
+        losses.append((task, loss))
         return gradient
 
     kept = [name for name in targets if name in units and own_alignment == "itself"]
@@ -239,29 +239,40 @@ def hypergradient(
     for unit in units:
         if unit in kept:
             continue
-        loss, *found = passes.along(unit, direction)
-        losses[unit] = losses.get(unit, 0.0) + loss.double()
-        measured[unit] = found[0], found[1]
-    device = direction_squared.device
-    inner = torch.stack([measured[unit][0].to(device) for unit in units])
-    squared = torch.stack([measured[unit][1].to(device) for unit in units])
-    parts = [
-        alignment.measure(inner, direction_squared, squared),
-        squared.sqrt(),
-        target_squared.sqrt()[None],
-        torch.stack([loss.to(device) for loss in losses.values()]),
-    ]
-    # One transfer, and so one synchronisation with the device, for the whole update.
-    numbers = torch.split(torch.cat(parts).cpu(), [len(part) for part in parts])
+        loss, inner, squared = passes.along(unit, direction)
+        losses.append((unit, loss))
+        measured[unit] = inner, squared
+    numbers = _on_the_cpu(
+        [target_squared, direction_squared],
+        [measured[unit][0] for unit in units],
+        [measured[unit][1] for unit in units],
+        [loss for _, loss in losses],
+    )
     return Hypergradient(
         units=tuple(units),
         targets=tuple(targets),
-        alignments=numbers[0],
-        norms=numbers[1],
-        target_norm=float(numbers[2]),
-        losses=dict(zip(losses, numbers[3].tolist(), strict=True)),
+        alignments=alignment.measure(numbers[1], numbers[0][1], numbers[2]),
+        norms=numbers[2].sqrt(),
+        target_norm=math.sqrt(numbers[0][0]),
+        losses=_summed(losses, numbers[3]),
         scale=alignment.scale,
     )
+
+
+def _on_the_cpu(*groups: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Groups of scalars in float64, in one transfer: one wait for the device an update."""
+    scalars = [scalar for group in groups for scalar in group]
+    device = scalars[0].device
+    wide = [scalar.detach().to(device, torch.float64) for scalar in scalars]
+    return torch.split(torch.stack(wide).cpu(), [len(group) for group in groups])
+
+
+def _summed(losses: Sequence[tuple[str, Tensor]], values: Tensor) -> dict[str, float]:
+    """Losses by task; those of a task that was asked twice added up."""
+    total: dict[str, float] = {}
+    for (task, _), value in zip(losses, values.tolist(), strict=True):
+        total[task] = total.get(task, 0.0) + value
+    return total
 
 
 def _target_gradients(

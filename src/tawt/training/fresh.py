@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-import torch
-
 from tawt.training.devices import moved
 from tawt.training.streams import stream
 
@@ -13,9 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
+    import torch
     from torch import Tensor
 
-    from tawt.tasks import MultiTaskModel, Task
+    from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.tasks.task import Examples, Indices
 
 
@@ -68,22 +67,22 @@ class FreshLosses:
 
     def __call__(self, task: str) -> Tensor:
         """The task's mean loss on its next draw, graph attached."""
-        return self.loss(task, moved(self.batch(task), self._device))
+        batch, size = self.batch(task)
+        return self.loss(task, moved((batch.inputs, batch.labels), self._device), size=size)
 
-    def batch(self, task: str) -> tuple[Any, Any, Tensor]:
-        """Inputs and labels of the task's next draw, and one over its size."""
+    def batch(self, task: str) -> tuple[Batch, int]:
+        """The task's next draw, and how many examples it has."""
         indices = self._drawn(task)
-        batch = self._examples[task].batch(indices)
-        return batch.inputs, batch.labels, torch.tensor(1 / len(indices))
+        return self._examples[task].batch(indices), len(indices)
 
-    def loss(self, task: str, drawn: tuple[Any, Any, Tensor]) -> Tensor:
-        """The mean loss on a draw that is on the device."""
-        inputs, labels, share = drawn
+    def loss(self, task: str, drawn: tuple[Any, Any], *, size: int) -> Tensor:
+        """The mean loss on a draw of that size, on the device."""
+        inputs, labels = drawn
         if self._model.training:
             self._model.eval()
         with self._autocast():
             outputs = self._model(inputs, task)
-        return self._tasks[task].kind.losses(outputs.float(), labels).sum() * share
+        return self._tasks[task].kind.losses(outputs.float(), labels).sum() / size
 
     def _drawn(self, task: str) -> Indices:
         """Positions of the examples of the next draw."""

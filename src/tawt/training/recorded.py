@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,7 +11,7 @@ from tawt.gradients import Gradient, dot, gradient_of, squared_norm, trainable, 
 from tawt.training.replay import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from accelerate import Accelerator
     from torch import Tensor
@@ -35,16 +34,15 @@ class Recorder:
         self.parameters = parameters
         self.reached: dict[str, list[bool]] = {}
         """By task, which parameters its loss reaches."""
-
-    @cached_property
-    def gradient(self) -> list[Tensor]:
-        """Of the first update and all later ones."""
-        return [torch.zeros_like(p, dtype=width(p)).detach() for p in self.parameters]
-
-    @cached_property
-    def numbers(self) -> Tensor:
+        # Made when the first update comes, and not while it is recorded.
+        self.gradient: list[Tensor] = []
+        self.numbers = torch.zeros(3, dtype=torch.float64, device=parameters[0].device)
         """Loss, inner product and squared norm."""
-        return torch.zeros(3, dtype=torch.float64, device=self.parameters[0].device)
+
+    def ready(self) -> None:
+        """Have a place for a gradient, that of the first update and all later ones."""
+        if not self.gradient:
+            self.gradient = [torch.zeros_like(p, dtype=width(p)).detach() for p in self.parameters]
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,9 @@ class RecordedPasses:
     fresh: FreshLosses
     recorder: Recorder
 
+    def __post_init__(self) -> None:
+        self.recorder.ready()
+
     def __call__(self, task: str) -> Tensor:
         """The task's mean loss on its next draw, graph attached."""
         return self.fresh(task)
@@ -67,17 +68,18 @@ class RecordedPasses:
         """Loss and gradient, in the recorder's memory."""
         kept = self.recorder
 
-        def leave_gradient(drawn: Any) -> None:
-            loss = self.fresh.loss(task, drawn)
-            found = gradient_of(loss, kept.parameters)
+        def leave_gradient(loss: Tensor, found: Gradient) -> None:
             kept.reached[task] = [entry is not None for entry in found]
-            with torch.no_grad():
-                for place, entry in zip(kept.gradient, found, strict=True):
-                    if entry is not None:
-                        place.copy_(entry)
-                kept.numbers[0] = loss
+            pairs = [
+                (place, entry)
+                for place, entry in zip(kept.gradient, found, strict=True)
+                if entry is not None
+            ]
+            if pairs:
+                torch._foreach_copy_([place for place, _ in pairs], [entry for _, entry in pairs])
+            kept.numbers[0] = loss
 
-        kept.replay(("gradient", task), leave_gradient, self.fresh.batch(task))
+        self._replayed("gradient", task, leave_gradient)
         reached = zip(kept.gradient, kept.reached[task], strict=True)
         return kept.numbers[0].clone(), [place if is_ else None for place, is_ in reached]
 
@@ -90,16 +92,25 @@ class RecordedPasses:
             elif entry is not place:
                 place.copy_(entry)
 
-        def leave_numbers(drawn: Any) -> None:
-            loss = self.fresh.loss(task, drawn)
-            found = gradient_of(loss, kept.parameters)
-            with torch.no_grad():
-                inner = dot(list(kept.gradient), found)
-                kept.numbers.copy_(torch.stack([loss.double(), inner, squared_norm(found)]))
+        def leave_numbers(loss: Tensor, found: Gradient) -> None:
+            inner = dot(list(kept.gradient), found)
+            kept.numbers.copy_(torch.stack([loss.double(), inner, squared_norm(found)]))
 
-        kept.replay(("along", task), leave_numbers, self.fresh.batch(task))
+        self._replayed("along", task, leave_numbers)
         loss, inner, squared = kept.numbers.clone()
         return loss, inner, squared
+
+    def _replayed(self, what: str, task: str, leave: Callable[[Tensor, Gradient], None]) -> None:
+        batch, size = self.fresh.batch(task)
+
+        def compute(drawn: tuple[Any, Any]) -> None:
+            loss = self.fresh.loss(task, drawn, size=size)
+            found = gradient_of(loss, self.recorder.parameters)
+            with torch.no_grad():
+                leave(loss.detach(), found)
+
+        inputs = batch.inputs, batch.labels
+        self.recorder.replay((what, task, size), compute, inputs, warm=True)
 
 
 def recording(

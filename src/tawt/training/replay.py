@@ -9,6 +9,7 @@ tensors that live elsewhere (parameters, sums), not in a result.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -52,13 +53,21 @@ class Replay:
         # No graph leaves a result in memory of its own, so all may use the same.
         self._pool = torch.cuda.graph_pool_handle() if self._enabled else None
 
-    def __call__(self, name: Hashable, function: Callable[[Any], object], inputs: Any) -> None:
+    def __call__(
+        self,
+        name: Hashable,
+        function: Callable[[Any], object],
+        inputs: Any,
+        *,
+        warm: bool = False,
+    ) -> None:
         """Call the function.
 
         Args:
             name: Of what it does; functions of one name must do the same with the same shapes.
             function: Called with the inputs, on the device.
             inputs: A nest of tensors, on any device.
+            warm: Whether it creates nothing the first time, and can be recorded at once.
         """
         if not self._enabled:
             function(moved(inputs, self._device))
@@ -66,7 +75,8 @@ class Replay:
         tensors = _tensors(inputs)
         key = name, tuple((tuple(tensor.shape), tensor.dtype) for tensor in tensors)
         graph = self._graphs.get(key)
-        if graph is None and key in self._seen and len(self._graphs) < _MOST_GRAPHS:
+        known = warm or key in self._seen
+        if graph is None and known and len(self._graphs) < _MOST_GRAPHS:
             graph = self._recorded(key, function, inputs)
         self._seen.add(key)
         if graph is None:
@@ -80,6 +90,8 @@ class Replay:
         # Copies: a tensor that is on the device already belongs to the caller.
         held = recursively_apply(torch.clone, moved(inputs, self._device))
         graph = torch.cuda.CUDAGraph()
+        random = torch.cuda.default_generators[self._device.index or 0]
+        spare = random.clone_state()
         torch.cuda.synchronize(self._device)
         try:
             # Other threads may go on using the device, to pin batches for instance.
@@ -89,6 +101,7 @@ class Replay:
             # A model that waits for the device, or moves data to the host, cannot be recorded.
             _log.warning("steps are not recorded as CUDA graphs: %s", str(error).splitlines()[0])
             torch.cuda.synchronize(self._device)
+            random.graphsafe_set_state(spare)  # the other is left as if still recording
             self._enabled = False
             return None
         self._graphs[key] = _Graph(graph, _tensors(held))
@@ -107,11 +120,10 @@ class _Graph:
 
 
 def _tensors(nest: Any) -> list[Tensor]:
-    found: list[Tensor] = []
-
-    def keep(tensor: Tensor) -> Tensor:
-        found.append(tensor)
-        return tensor
-
-    recursively_apply(keep, nest)
-    return found
+    if isinstance(nest, torch.Tensor):
+        return [nest]
+    if isinstance(nest, dict):
+        nest = nest.values()
+    if isinstance(nest, str | bytes) or not isinstance(nest, Iterable):
+        return []
+    return [tensor for part in nest for tensor in _tensors(part)]
