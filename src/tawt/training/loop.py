@@ -20,23 +20,17 @@ from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
 from tawt.training.devices import accelerator_for, anywhere
 from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.material import Material
+from tawt.training.optimisers import load_optimiser_state, optimiser_state, skip_if
 from tawt.training.progress import Position, Progress
 from tawt.training.recorded import RecordedPasses, recording
 from tawt.training.result import Predictions, TrainingResult
 from tawt.training.roles import checked_roles
+from tawt.training.rounds import ends_round, rounds
 from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
 from tawt.training.skipped import SkippedSteps
 from tawt.training.streams import derived_seed
-from tawt.training.stretch import (
-    Stretch,
-    ends_round,
-    load_optimiser_state,
-    optimiser_state,
-    rounds,
-    skip_if,
-    stretch_for,
-)
+from tawt.training.stretch import Stretch, on_frozen, stretch_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,6 +109,7 @@ class _Loop:
         self.device: torch.device = accelerator.device
         self.wrapped = accelerator.prepare(model)
         self.model = model
+        self.head_only = partial(on_frozen, model, accelerator.autocast)
         self.buffers = [b for b in model.buffers() if b.is_floating_point()]
         self.skipped = SkippedSteps(list(self.tasks), self.device)
         self.replay, self.recorder = recording(model, settings, accelerator)
@@ -210,7 +205,8 @@ class _Loop:
         """A step on the device, which it never waits for."""
         inputs, labels, (mean, scale, rate) = given
         before = [buffer.clone() for buffer in self.buffers]
-        outputs = self._outputs(stretch, inputs, task).float()
+        forward = self.wrapped if stretch.moves == "everything" else self.head_only
+        outputs: Tensor = forward(inputs, task).float()
         loss = self.tasks[task].kind.losses(outputs, labels).sum() * mean
         stretch.scale_sum += scale
         self.accelerator.backward(loss * scale)
@@ -231,17 +227,6 @@ class _Loop:
             stretch.spoilt |= bad
         self.skipped.add(task, bad)
 
-    def _outputs(self, stretch: Stretch, inputs: Any, task: str) -> Tensor:
-        if stretch.moves == "everything":
-            trained: Tensor = self.wrapped(inputs, task)
-            return trained
-        self.model.representation.eval()
-        with torch.no_grad(), self.accelerator.autocast():
-            vectors = self.model.representation(inputs)
-        with self.accelerator.autocast():
-            fitted: Tensor = self.model.heads[task](vectors)
-        return fitted
-
     # Between rounds.
 
     def _close_round(self, phase: Phase, heads: Stretch | None) -> None:
@@ -251,10 +236,9 @@ class _Loop:
             self._fit_heads(heads)
         number = self.position.total
         fresh = self.material.fresh(phase, self.model, self.accelerator, update=number)
-        if self.recorder is not None:
-            fresh = RecordedPasses(fresh, self.recorder)
+        loss_of = fresh if self.recorder is None else RecordedPasses(fresh, self.recorder)
         update = self.weighting.update(
-            self.model.representation, loss_of=fresh, step=number, touching=[self.model]
+            self.model.representation, loss_of=loss_of, step=number, touching=[self.model]
         )
         if update is not None:
             self._log({f"weight/{name}": share for name, share in update.weights.items()})

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from tawt.training.batches import Loader, Schedule
+from tawt.training.optimisers import optimiser_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from accelerate import Accelerator
 
@@ -112,71 +114,16 @@ def stretch_for(
     )
 
 
-def optimiser_for(parameters: Iterable[Tensor], *, weight_decay: float) -> torch.optim.AdamW:
-    """AdamW whose fused step can be told to do nothing (see `skip_if`), and can be replayed."""
-    given = list(parameters)
-    device = given[0].device if given else torch.device("cpu")
-    return torch.optim.AdamW(
-        given,
-        lr=torch.zeros((), device=device),
-        weight_decay=weight_decay,
-        fused=True,
-        capturable=device.type == "cuda",
-    )
-
-
-def skip_if(optimiser: torch.optim.Optimizer, bad: Tensor) -> None:
-    """Make the next step a no-op where `bad` is true, without asking the device.
-
-    This is the mechanism by which torch's own gradient scaler skips steps in mixed precision.
-    """
-    optimiser.grad_scale = None  # type: ignore[attr-defined]
-    optimiser.found_inf = bad.to(torch.float32)  # type: ignore[attr-defined]
-
-
-def optimiser_state(optimiser: torch.optim.Optimizer) -> dict[str, object]:
-    """The optimiser's tensors, by position; its settings are made anew from the config."""
-    return {"state": optimiser.state_dict()["state"]}
-
-
-def load_optimiser_state(
-    optimiser: torch.optim.Optimizer, saved: Mapping[str, Mapping[str, object]]
-) -> None:
-    """Inverse of `optimiser_state`."""
-    state = {int(position): entry for position, entry in saved["state"].items()}
-    groups = optimiser.state_dict()["param_groups"]
-    optimiser.load_state_dict({"state": state, "param_groups": groups})
-
-
-def rounds(length: int, every: int | None, *, start: int, before: int) -> Iterable[tuple[int, int]]:
-    """The stretches of an epoch between weight updates, from step `start` on.
-
-    Args:
-        length: Steps in the epoch.
-        every: Steps between updates; an epoch by default.
-        start: First step still to take.
-        before: Steps of earlier epochs, since updates are counted across epochs.
-
-    Yields:
-        First and last (exclusive) step of each.
-
-    Example:
-        >>> list(rounds(10, 4, start=0, before=10)), list(rounds(10, None, start=3, before=0))
-        ([(0, 2), (2, 6), (6, 10)], [(3, 10)])
-    """
-    while start < length:
-        size = length if every is None else every
-        position = start if every is None else before + start
-        end = min(length, start + size - position % size)
-        yield start, end
-        start = end
-
-
-def ends_round(end: int, length: int, every: int | None, *, before: int) -> bool:
-    """Whether a weight update is due after `end` steps of an epoch.
-
-    Example:
-        >>> ends_round(10, 10, None, before=0), ends_round(10, 10, 4, before=0)
-        (True, False)
-    """
-    return end == length if every is None else (before + end) % every == 0
+def on_frozen(
+    model: MultiTaskModel,
+    autocast: Callable[[], AbstractContextManager[None]],
+    inputs: Any,
+    task: str,
+) -> Tensor:
+    """The head's outputs on a representation that is not trained."""
+    model.representation.eval()
+    with autocast():
+        with torch.no_grad():
+            vectors = model.representation(inputs)
+        outputs: Tensor = model.heads[task](vectors)
+    return outputs
