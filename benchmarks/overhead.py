@@ -14,8 +14,9 @@ that is set up once; on a CPU, where nothing is, it is one epoch. For the encode
 takes too long, and 25 steps with one update stand for it.
 
 Rules are the presets of a configuration: `paper` compares the target with itself, `robust` holds
-its share; where it lets that be learned, a second draw of the target makes a pass more. An MLP on a GPU is shown but held to no goal: four epochs of it take less than a
-second, of which recording the passes of its updates is a large part.
+its share; where it lets that be learned, a second draw of the target makes a pass more. An MLP on a
+GPU is shown but held to no goal: four epochs of it take less than a second, of which recording the
+passes of its updates is a large part.
 """
 
 from __future__ import annotations

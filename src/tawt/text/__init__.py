@@ -1,0 +1,1 @@
+"""Text: reading tagged files, scoring tags, and language models that learn from them."""

@@ -1,0 +1,150 @@
+"""Column files, as of CoNLL-2000 and CoNLL-2003: a word a line, a blank line after a sentence.
+
+A line that begins with `#` may be a comment or a word, as `#` is a word too. It is taken for a
+comment only before the first word of a sentence, and there only if it has another number of
+columns than the first line without `#`, or, where columns are separated by blanks, reads
+`# key = value`, `# newdoc` or `# newpar`. Within a sentence every line is a word.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tawt.text.reading.checks import checked_word
+from tawt.text.reading.examples import TaggedSentence
+from tawt.text.reading.lines import read_lines
+from tawt.text.reading.problems import problem, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_BLANK = " \t\r\n\f\v"  # not every Unicode space: a no-break space may be part of a word
+_RUN = re.compile(r"[ \t]+")
+_METADATA = re.compile(r"#[ \t]+([^ \t]+ = |newdoc\b|newpar\b)")
+_DOCUMENT = "-DOCSTART-"
+
+
+def read_columns(
+    path: Path,
+    *,
+    separator: str | None = None,
+    word_column: int = 0,
+    tag_column: int = -1,
+    encoding: str = "utf-8",
+) -> Iterator[TaggedSentence]:
+    r"""The sentences of a column file, one by one.
+
+    Args:
+        path: The file. `-DOCSTART-` lines are left out; so are comments (see the module).
+        separator: What stands between columns; by default any run of blanks and tabs.
+        word_column: Which column is the word, from 0, or from -1 backwards.
+        tag_column: Which column is the tag.
+        encoding: The file's encoding.
+
+    Raises:
+        DataError: If lines have different numbers of columns, a word is empty, and the like.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "train.txt")
+        ...     _ = path.write_text("EU NNP B-ORG\nrejects VBZ O\n\n! . O\n")
+        ...     for sentence in read_columns(path):
+        ...         print(sentence)
+        TaggedSentence(words=('EU', 'rejects'), tags=('B-ORG', 'O'), line=1)
+        TaggedSentence(words=('!',), tags=('O',), line=4)
+    """
+    columns = _Columns(path, separator, word_column, tag_column)
+    width = _width(columns, encoding)
+    words: list[str] = []
+    tags: list[str] = []
+    start = 0
+    for number, line in read_lines(path, encoding=encoding):
+        if not line.strip(_BLANK) or line.startswith(_DOCUMENT):
+            if words:
+                yield TaggedSentence(tuple(words), tuple(tags), start)
+                words, tags = [], []
+            continue
+        cells = columns.split(line)
+        if not words:
+            if columns.is_comment(line, cells, width):
+                continue
+            start = number
+        width = width or len(cells)
+        word, tag = columns.pick(cells, width, number)
+        words.append(word)
+        tags.append(tag)
+    if words:
+        yield TaggedSentence(tuple(words), tuple(tags), start)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    path: Path
+    separator: str | None
+    word: int
+    tag: int
+
+    def split(self, line: str) -> list[str]:
+        line = line.rstrip("\n")
+        if self.separator is None:
+            return _RUN.split(line.strip(_BLANK))
+        return [cell.strip(_BLANK) for cell in line.split(self.separator)]
+
+    def is_comment(self, line: str, cells: list[str], width: int | None) -> bool:
+        if not line.startswith("#"):
+            return False
+        if self.separator is None and _METADATA.match(line):
+            return True
+        # Without any line that does not begin with "#", two columns are a word and its tag.
+        return len(cells) < 2 if width is None else len(cells) != width
+
+    def pick(self, cells: list[str], width: int, line: int) -> tuple[str, str]:
+        if len(cells) != width or width < 2:
+            raise self._ragged(cells, width, line)
+        for name, index in (("word_column", self.word), ("tag_column", self.tag)):
+            if not -width <= index < width:
+                raise problem(
+                    self.path,
+                    line,
+                    f"`{name}` is {index}, but there are {width} columns; expected {-width} to "
+                    f"{width - 1}.",
+                )
+        if self.word % width == self.tag % width:
+            raise problem(
+                self.path,
+                line,
+                f"`word_column` {self.word} and `tag_column` {self.tag} are the same of {width} "
+                "columns; choose two.",
+            )
+        tag = checked_word(cells[self.tag], path=self.path, line=line, what="tag")
+        if _RUN.search(tag):
+            raise problem(
+                self.path,
+                line,
+                f"the tag {shown(tag)} has a blank in it; if columns are separated by blanks, give "
+                "`separator: whitespace`.",
+            )
+        return checked_word(cells[self.word], path=self.path, line=line), tag
+
+    def _ragged(self, cells: list[str], width: int, line: int) -> Exception:
+        between = "blanks or tabs" if self.separator is None else repr(self.separator)
+        return problem(
+            self.path,
+            line,
+            f"expected {width if width > 1 else 'at least 2'} columns separated by {between}; "
+            f"got {len(cells)}: {shown((self.separator or ' ').join(cells))}. Mend the line, or "
+            "give the file's `separator`.",
+        )
+
+
+def _width(columns: _Columns, encoding: str) -> int | None:
+    """How many columns the file has: as its first line that is surely no comment."""
+    for _, line in read_lines(columns.path, encoding=encoding):
+        if line.strip(_BLANK) and not line.startswith(("#", _DOCUMENT)):
+            return len(columns.split(line))
+    return None

@@ -1,0 +1,82 @@
+"""Which field of a record is the text, the label, the tags."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from tawt.text.reading.examples import TaskKind
+
+FIELDS = ("tokens", "tags", "text", "second", "label")
+"""Our names; a file's own names are given as `fields`, for example `{"text": "review"}`."""
+
+_PAIRS = (("text", "second"), ("sentence1", "sentence2"), ("premise", "hypothesis"))
+_SINGLES = ("text", "sentence")
+
+_ONE_TEXT = [{"text": text, "label": "label"} for text in _SINGLES]
+_TWO_TEXTS = [{"text": text, "second": second, "label": "label"} for text, second in _PAIRS]
+
+_CANDIDATES: Mapping[TaskKind, list[dict[str, str]]] = {
+    "tagging": [{"tokens": tokens, "tags": "tags"} for tokens in ("tokens", "words")],
+    "classification": _ONE_TEXT,
+    "pair": _TWO_TEXTS,
+    "regression": _TWO_TEXTS + _ONE_TEXT,
+}
+
+COMMON_NAMES = frozenset(
+    name
+    for candidates in _CANDIDATES.values()
+    for candidate in candidates
+    for name in candidate.values()
+)
+"""Every field name that needs no `fields`."""
+
+
+class MissingFieldError(Exception):
+    """Says which field is missing; the reader adds where."""
+
+
+def fields_of(
+    names: Collection[str], *, kind: TaskKind, fields: Mapping[str, str]
+) -> dict[str, str]:
+    """The file's name of each field that this kind of task needs.
+
+    Without `fields`, two texts may also be called `sentence1` and `sentence2`, or `premise` and
+    `hypothesis`; one text `sentence`; tokens `words`. A regression takes two texts where there
+    are two.
+
+    Args:
+        names: The fields that there are.
+        kind: The kind of task.
+        fields: Our name to the file's, where it differs.
+
+    Raises:
+        MissingFieldError: If a field is not there.
+
+    Example:
+        >>> fields_of(["premise", "hypothesis", "label"], kind="pair", fields={})
+        {'text': 'premise', 'second': 'hypothesis', 'label': 'label'}
+        >>> fields_of(["review", "label"], kind="classification", fields={"text": "review"})
+        {'text': 'review', 'label': 'label'}
+    """
+    candidates = [
+        {ours: fields.get(ours, theirs) for ours, theirs in candidate.items()}
+        for candidate in _CANDIDATES[kind]
+    ]
+    given = {fields[ours] for ours in candidates[0] if ours in fields}
+    candidates = [candidate for candidate in candidates if given <= set(candidate.values())]
+    nearest = min(candidates, key=lambda candidate: len(set(candidate.values()) - set(names)))
+    if set(nearest.values()) <= set(names):
+        return nearest
+    missing = next(ours for ours, theirs in nearest.items() if theirs not in names)
+    raise MissingFieldError(
+        f"there is no field {nearest[missing]!r}; there are {_listed(names)}. Say which one is "
+        f"the {missing} with `fields: {{{missing}: NAME}}`."
+    )
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = [repr(name[:40]) for name in list(names)[:12]]
+    return (", ".join(shown) or "none") + (", …" if len(names) > len(shown) else "")

@@ -1,0 +1,51 @@
+"""Which split a name speaks of."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+from tawt.errors import DataError
+
+Split: TypeAlias = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+
+_WORDS: dict[Split, re.Pattern[str]] = {
+    "train": re.compile(r"(?<![a-z])(train|training)(?![a-z])"),
+    "dev": re.compile(r"(?<![a-z])(dev|development|valid|validation|val)(?![a-z])"),
+    "test": re.compile(r"(?<![a-z])(test|testing)(?![a-z])"),
+}
+
+
+def split_of(name: str) -> Split | None:
+    """The split whose word is in a name, `None` if there is none.
+
+    Words end where letters end: `ner.train.tsv` and `train-00000` speak of train, `trains.tsv` and
+    `contest.tsv` of nothing.
+
+    Raises:
+        DataError: If the name has words of two splits.
+
+    Example:
+        >>> split_of("en_ewt-ud-dev.conllu"), split_of("validation_matched"), split_of("contest")
+        ('dev', 'dev', None)
+    """
+    found = [split for split, word in _WORDS.items() if word.search(name.lower())]
+    if len(found) > 1:
+        raise DataError(
+            f"{name!r} speaks of {' and '.join(found)}; rename it, or name the files of each split."
+        )
+    return found[0] if found else None
+
+
+def without_split(name: str) -> str:
+    """A name without its word for a split, and without digits and signs.
+
+    Example:
+        >>> without_split("ner.train-00001.tsv") == without_split("NER.dev.tsv")
+        True
+    """
+    name = name.lower()
+    for word in _WORDS.values():
+        name = word.sub("", name)
+    return re.sub(r"[\W\d_]+", "", name)
