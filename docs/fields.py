@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from tawt import Settings
-from tawt.studies import config
+from tawt.studies import config, data_sections, weighting_sections
 from tawt.studies.presets import PRESETS
 
 if typing.TYPE_CHECKING:
@@ -33,12 +33,16 @@ MODELS: dict[str, type] = {
     model.__name__: model
     for model in (
         config.RunConfig,
-        config.DigitsData,
-        config.ArrayData,
-        config.ArrayTask,
-        config.ModelConfig,
-        config.WeightingConfig,
-        config.CurvatureConfig,
+        data_sections.DigitsData,
+        data_sections.ArrayData,
+        data_sections.ArrayTask,
+        data_sections.NetworkConfig,
+        data_sections.EncoderConfig,
+        data_sections.TextData,
+        data_sections.TextTask,
+        data_sections.GrammarData,
+        weighting_sections.WeightingConfig,
+        weighting_sections.CurvatureConfig,
         Settings,
     )
 }
@@ -146,7 +150,7 @@ def _bounded(values: str, metadata: list[Any]) -> str:
 
 
 def _default(model: type, name: str, default: Any) -> str:
-    section = {config.WeightingConfig: "weighting", Settings: "training"}.get(model)
+    section = {weighting_sections.WeightingConfig: "weighting", Settings: "training"}.get(model)
     chosen = {
         preset: getattr(values, section)[name]
         for preset, values in PRESETS.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import scipy.optimize
@@ -16,6 +17,22 @@ def mirror_step_by_hand(
     """Eq. mirror_descent as printed, entry by entry."""
     grown = [w * np.exp(-step_size * g) for w, g in zip(weights, gradient, strict=True)]
     return [w / sum(grown) for w in grown]
+
+
+def bootstrap_by_hand(
+    ours: list[list[float]], theirs: list[list[float]], draws: list[list[int]]
+) -> tuple[float, float, float]:
+    """p-value and interval of a paired bootstrap, in exact fractions and one draw at a time."""
+    seeds, size = len(ours), len(ours[0])
+    gaps = [
+        sum(Fraction(ours[s][k]) - Fraction(theirs[s][k]) for s in range(seeds)) / seeds
+        for k in range(size)
+    ]
+    means = [sum(gaps[k] for k in draw) / size for draw in draws]
+    below, above = sum(mean <= 0 for mean in means), sum(mean >= 0 for mean in means)
+    p_value = min(1.0, 2 * (1 + min(below, above)) / (1 + len(draws)))
+    low, high = np.quantile([float(mean) for mean in means], [0.025, 0.975])
+    return max(p_value, 2.0 ** (1 - size)), float(low), float(high)
 
 
 def nearest_on_simplex(point: np.ndarray) -> np.ndarray:

@@ -1,22 +1,39 @@
 """Comparisons: rows, seeds, the table by hand, significance, and many runs at a time."""
 
+import io
+import itertools
 import json
 import math
 import multiprocessing
+import tracemalloc
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from rich.console import Console
 from scipy import stats
 
-from tawt.errors import ConfigError, Interrupted, RunError, TawtError
+from tawt.cli import console
+from tawt.errors import ConfigError, DataError, Interrupted, RunError, TawtError
 from tawt.report import markdown
-from tawt.studies import Comparison, Options, RowResult, RunFolder, compare, load, load_comparison
+from tawt.studies import (
+    Comparison,
+    Options,
+    RowResult,
+    RunFolder,
+    compare,
+    load,
+    load_comparison,
+    significance,
+)
 from tawt.studies.config import parsed
+from tawt.studies.demo import DEMO_ROWS, demo_config
 from tawt.studies.pool import Job, run_all
 from tawt.studies.rows import ROWS, chosen, slug
 from tawt.studies.run import run
-from tawt.studies.significance import holm, paired_t_test
+from tawt.studies.significance import RESAMPLES, holm, paired_bootstrap, paired_t_test, verdicts
 from tawt.studies.words import in_words
+from tests.oracles import bootstrap_by_hand
 
 HELD = "learned weights held"
 TWO = ["single-task", "normalized joint", "weighted normalized joint"]
@@ -72,6 +89,131 @@ def test_chance_is_significant_as_often_as_it_should_be():
     assert 0.03 < np.mean(found) < 0.07
 
 
+def right_or_wrong(examples, seeds=None, *, gain=0.0, seed=0):
+    """Two ways' scores of examples that are right or wrong, and often alike."""
+    draw = np.random.default_rng(seed)
+    shape = (examples,) if seeds is None else (seeds, examples)
+    theirs = draw.random(shape) < 0.6
+    changed = draw.random(shape) < 0.3
+    return np.where(changed, draw.random(shape) < 0.6 + gain, theirs).astype(float), theirs
+
+
+@pytest.mark.parametrize("seeds", [None, 3])
+@pytest.mark.parametrize("gain", [0.0, 0.2])
+def test_the_bootstrap_is_a_loop_over_the_same_draws(seeds, gain):
+    ours, theirs = right_or_wrong(40, seeds, gain=gain)
+    draws = np.random.default_rng(0).integers(40, size=(RESAMPLES, 40))
+    p_value, low, high = bootstrap_by_hand(
+        np.atleast_2d(ours).tolist(), np.atleast_2d(theirs).tolist(), draws.tolist()
+    )
+    found = paired_bootstrap(ours, theirs)
+    assert found.p_value == pytest.approx(p_value, abs=1e-12)
+    assert found.interval == pytest.approx((low, high), abs=1e-12)
+
+
+def test_the_bootstrap_of_a_few_examples_is_that_of_all_draws_there_are():
+    gaps = [0.9, 0.4, -0.2, 0.7, -0.5]
+    means = [np.mean(draw) for draw in itertools.product(gaps, repeat=5)]
+    found = paired_bootstrap(gaps, np.zeros(5))
+    assert found.p_value == pytest.approx(2 * np.mean(np.array(means) < 1e-9), abs=0.01)
+    assert found.interval == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.03)
+
+
+@pytest.mark.parametrize("shift", [0.02, 0.1, 0.15])
+def test_the_bootstrap_of_normal_scores_is_normal_theory(shift):
+    gaps = np.random.default_rng(3).normal(size=400)
+    gaps += shift - gaps.mean()
+    error = gaps.std() / 20
+    found = paired_bootstrap(gaps, np.zeros(400))
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(shift / error), abs=0.02)
+    assert found.p_value == pytest.approx(paired_t_test(gaps, np.zeros(400)), abs=0.02)
+    expected = (shift - 1.96 * error, shift + 1.96 * error)
+    assert found.interval == pytest.approx(expected, abs=0.1 * error)
+
+
+def test_the_bootstrap_takes_no_side():
+    ours, theirs = right_or_wrong(200, 3, gain=0.1)
+    there, back = paired_bootstrap(ours, theirs), paired_bootstrap(theirs, ours)
+    assert there.p_value == back.p_value
+    assert there.interval == pytest.approx([-end for end in reversed(back.interval)])
+    assert paired_bootstrap(ours, theirs) == there  # and says the same every time
+
+
+def test_the_bootstrap_counts_examples_not_seeds_and_no_difference_as_none():
+    ours, theirs = right_or_wrong(60, gain=0.2)
+    once, again = paired_bootstrap(ours, theirs), paired_bootstrap([ours] * 5, [theirs] * 5)
+    assert again.p_value == once.p_value
+    assert again.interval == pytest.approx(once.interval)
+    for same in ([ours], [theirs]):
+        assert paired_bootstrap(same, same) == significance.Bootstrap(1.0, (0.0, 0.0))
+    # 0.1 + 0.2 - 0.3 is not quite nothing, and is nothing all the same.
+    split, whole = np.outer([0.1, 0.2], np.ones(50)), np.outer([0.3, 0.0], np.ones(50))
+    assert (split - whole).mean(axis=0).all()
+    assert paired_bootstrap(split, whole).p_value == paired_t_test(split, whole) == 1.0
+
+
+@pytest.mark.parametrize("examples", [1, 2, 5])
+def test_a_handful_of_examples_is_never_significant_to_the_bootstrap(examples):
+    gaps = 1 + 0.1 * np.arange(examples)
+    found = paired_bootstrap(gaps, np.zeros(examples))
+    assert found.p_value == 2.0 ** (1 - examples)
+    assert gaps.min() <= found.interval[0] <= found.interval[1] <= gaps.max()
+
+
+def test_the_surest_bootstrap_is_as_sure_as_its_draws_are_many():
+    found = paired_bootstrap(np.ones(500), np.zeros(500))
+    assert found.p_value == 2 / (RESAMPLES + 1)
+    assert found.interval == (1.0, 1.0)
+
+
+def test_chance_is_significant_to_the_bootstrap_as_often_as_it_should_be():
+    found = [paired_bootstrap(*right_or_wrong(60, seed=k)).p_value < 0.05 for k in range(300)]
+    assert 0.02 < np.mean(found) < 0.09
+
+
+def test_the_bootstrap_is_the_same_in_any_portions_and_holds_little(monkeypatch):
+    ours, theirs = right_or_wrong(2001, gain=0.05)
+    tracemalloc.start()
+    found = paired_bootstrap(ours, theirs)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 25e6  # all draws at once would be 160 MB, and as much again
+    for at_once in (1, 7 * 2001, 10**8):
+        monkeypatch.setattr(significance, "_AT_ONCE", at_once)
+        assert paired_bootstrap(ours, theirs) == found
+
+
+@pytest.mark.parametrize("test", [paired_t_test, paired_bootstrap])
+@pytest.mark.parametrize(
+    ("ours", "theirs", "word"),
+    [
+        ([], [], "shapes"),
+        ([1.0, 0.0], [1.0], "shapes"),
+        ([1.0, 0.0], [[1.0, 0.0], [1.0, 1.0]], "shapes"),
+        (1.0, 1.0, "shapes"),
+        ([1.0, math.nan], [1.0, 0.0], "finite"),
+        ([1.0, 0.0], [math.inf, 0.0], "finite"),
+    ],
+    ids=["none", "lengths", "seeds", "numbers", "not a number", "infinite"],
+)
+def test_what_cannot_be_paired_is_refused(test, ours, theirs, word):
+    with pytest.raises(DataError, match=word):
+        test(ours, theirs)
+
+
+def test_a_table_is_corrected_for_each_test_and_its_intervals_are_not():
+    pairs = {name: right_or_wrong(80, gain=gain) for name, gain in (("a", 0.1), ("b", 0.2))}
+    found = verdicts(pairs)
+    single = {name: paired_bootstrap(*pair) for name, pair in pairs.items()}
+    t_tests = holm({name: paired_t_test(*pair) for name, pair in pairs.items()})
+    bootstraps = holm({name: one.p_value for name, one in single.items()})
+    assert list(found) == ["a", "b"]
+    for name, row in found.items():
+        assert (row.p_value, row.p_bootstrap) == (t_tests[name], bootstraps[name])
+        assert row.interval == single[name].interval
+    assert verdicts({}) == {}
+
+
 def test_holm_by_hand():
     given = {"c": 0.04, "a": 0.001, "d": 0.5, "b": 0.02}
     assert holm(given) == pytest.approx({"a": 0.004, "b": 0.06, "c": 0.08, "d": 0.5})
@@ -116,8 +258,31 @@ def test_rows_by_name():
         chosen(["single task"], CONFIG)
     with pytest.raises(ConfigError, match="needs the row 'weighted normalized joint'"):
         chosen([HELD], CONFIG)
-    defaults = [row.name for row in chosen(None, CONFIG)]
-    assert {"single-task", "joint", "weighted joint", "pre-training"} <= set(defaults)
+
+
+def test_the_rows_are_the_papers_and_a_critics():
+    paper = [
+        "single-task",
+        "pre-training",
+        "weighted pre-training",
+        "joint",
+        "weighted joint",
+        "normalized joint",
+        "weighted normalized joint",
+    ]
+    critic = [HELD, "joint then fine-tuning"]
+    free, held = (
+        parsed({**CONFIG.model_dump(mode="json"), "weighting": {"preset": preset}})
+        for preset in ("paper", "robust")
+    )
+    assert [row.name for row in chosen(None, free)] == paper + critic
+    balanced = {"balanced joint", "balanced joint by size"}
+    assert {row.name for row in chosen(None, held)} == {*paper, *critic, *balanced}
+
+
+def test_the_demonstration_makes_every_row_but_one():
+    default = [row.name for row in chosen(None, demo_config())]
+    assert [*DEMO_ROWS, "joint then fine-tuning"] == default
 
 
 # A comparison
@@ -137,21 +302,28 @@ def test_the_table_is_what_the_runs_say(study, tmp_path):
         runs = [RunFolder(folder / slug(name) / str(seed)) for seed in (0, 1)]
         accuracy[name] = [r.record()["scores"]["goal"]["test"]["accuracy"] for r in runs]
         examples[name] = np.mean([r.example_scores("goal") for r in runs], axis=0)
-    raw = {}
+    raw, bootstraps = {}, {}
     for name in rows[1:]:
         gaps = examples[name] - examples[ROWS[name].against]
         raw[name] = 1.0 if not gaps.any() else float(stats.ttest_1samp(gaps, 0).pvalue)
+        bootstraps[name] = paired_bootstrap(gaps, np.zeros(len(gaps)))
+    p_bootstraps = holm({name: one.p_value for name, one in bootstraps.items()})
     for row in found.rows:
         assert row.scores == accuracy[row.name]
         assert row.mean == pytest.approx(np.mean(row.scores))
         assert row.spread == pytest.approx(np.std(row.scores, ddof=1))
-    assert found.rows[0].against is None
+    first = found.rows[0]
+    assert (first.against, first.p_value, first.p_bootstrap, first.interval) == (None,) * 4
     for row in found.rows[1:]:
         against = accuracy[ROWS[row.name].against]
         assert row.against == ROWS[row.name].against
         assert row.difference == pytest.approx(row.mean - np.mean(against))
         assert row.wins == sum(a > b for a, b in zip(row.scores, against, strict=True))
         assert row.p_value == pytest.approx(holm(raw)[row.name])
+        assert row.p_bootstrap == pytest.approx(p_bootstraps[row.name])
+        assert row.interval == pytest.approx(bootstraps[row.name].interval)
+        low, high = row.interval
+        assert low <= row.difference <= high  # accuracy is the mean of its examples' scores
     assert found.target == "goal"
     assert found.metric == "accuracy"
     assert load_comparison(folder) == found
@@ -253,6 +425,33 @@ def test_a_damaged_comparison_is_refused_in_one_line(tmp_path, content):
     assert "comparison.json" in str(error.value)
 
 
+def written(folder, **changes):
+    """A comparison's folder, its last row changed; `None` takes a value out."""
+    values = asdict(made())
+    row = values["rows"][-1] | changes
+    values["rows"][-1] = {name: value for name, value in row.items() if value is not None}
+    (folder / "comparison.json").write_text(json.dumps(values))
+    (folder / "comparison.yaml").write_text("")
+    return folder
+
+
+def test_a_table_made_before_there_was_a_bootstrap_is_read(tmp_path):
+    read = load_comparison(written(tmp_path, interval=None, p_bootstrap=None))
+    assert (read.rows[1].interval, read.rows[1].p_bootstrap) == (None, None)
+    assert read.rows[1].p_value == made().rows[1].p_value
+    assert "+20.0 |  | 2 of 2 | < 0.001 |  |  |" in markdown(read)
+
+
+def test_an_interval_is_read_as_it_was_written(tmp_path):
+    assert load_comparison(written(tmp_path)) == made()
+
+
+@pytest.mark.parametrize("interval", [[], [0.1], [0.1, 0.2, 0.3], 0.1, "wide", ["a", "b"], {}])
+def test_a_damaged_interval_is_refused(tmp_path, interval):
+    with pytest.raises(RunError, match=r"comparison\.json is damaged"):
+        load_comparison(written(tmp_path, interval=interval))
+
+
 @pytest.mark.usefixtures("in_process")
 def test_a_run_with_half_its_predictions_is_refused(study, tmp_path):
     folder = tmp_path / "compared"
@@ -279,6 +478,8 @@ def made(**changes):
             difference=changes.get("difference", 0.2),
             wins=2,
             p_value=changes.get("p_value", 0.0001),
+            p_bootstrap=changes.get("p_bootstrap", 0.0123),
+            interval=(0.151, 0.249),
             learns=True,
         ),
     ]
@@ -302,8 +503,38 @@ def test_the_markdown_table_has_a_row_for_each_and_escapes_bars():
     lines = markdown(made()).splitlines()
     assert len([line for line in lines if line.startswith("|")]) == 4
     assert "joint \\| odd" in lines[2]
-    assert "+20.0" in lines[3]
-    assert "< 0.001" in lines[3]
+    assert "+20.0 | +15.1 to +24.9 | 2 of 2 | < 0.001 | 0.012 |  |" in lines[3]
+    assert {line.count(" | ") for line in lines[:1] + lines[2:4]} == {9}
+    assert "10,000 resamples" in lines[-1]
+
+
+def test_the_terminals_table_fits_eighty_columns_and_cuts_nothing():
+    any_row = made().rows[1]
+    rows = [
+        replace(any_row, name=name, against=row.against_held or row.against, interval=(-1.0, -0.8))
+        for name, row in ROWS.items()
+        if row.against
+    ]
+    shown = io.StringIO()
+    Console(width=80, file=shown).print(console.comparison_table(replace(made(), rows=rows)))
+    lines = [" ".join(line.split()) for line in shown.getvalue().splitlines()]
+    for row in rows:
+        at = lines.index(f"{row.name} 75.0 ± 7.0 +20.0 2 of 2 < 0.001")
+        assert lines[at + 1] == f"over {row.against} -100.0 to -80.0 0.012"
+
+
+@pytest.mark.parametrize(
+    ("changes", "clear"),
+    [
+        ({}, True),
+        ({"p_bootstrap": 0.06}, False),
+        ({"p_value": 0.06}, False),
+        ({"difference": -0.1}, False),
+    ],
+)
+def test_a_row_is_green_where_both_tests_find_a_gain(changes, clear):
+    styles = [row.style for row in console.comparison_table(made(**changes)).rows]
+    assert styles == [None, "green" if clear else None]
 
 
 # Several at a time

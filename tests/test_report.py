@@ -4,6 +4,7 @@ import html
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from tawt.errors import RunError
 from tawt.report import comparison_page, runs_page
 from tawt.report.figures import averaged
+from tawt.report.tables import interval_text, p_text
 from tawt.studies import Options, compare, load, run
 
 HOSTILE = """<script>alert("x")</script><img src=x onerror=alert(1)> 'q' & </script> <b>ü</b>"""
@@ -118,6 +120,34 @@ def test_the_page_of_a_run_has_scores_weights_both_ways_and_circumstances(study,
     assert f"{record['scores']['goal']['test']['accuracy']:.4f}" in text
     assert record["versions"]["torch"] in text
     assert "batch_size: 8" in text
+
+
+def test_the_page_of_a_comparison_shows_both_tests_and_says_how_they_were_made(
+    in_process, study, tmp_path
+):
+    found = compare(
+        load(study.path),
+        tmp_path / "compared",
+        rows=ROWS,
+        seeds=[0, 1],
+        workers=1,
+        options=Options(),
+        should_stop=lambda: False,
+        on_done=lambda done, total: None,
+    )
+    page = comparison_page(found, tmp_path / "compared")
+    row = found.row("weighted normalized joint")
+    for cell in (interval_text(row.interval), p_text(row.p_value), p_text(row.p_bootstrap)):
+        assert f"<td>{html.escape(cell)}</td>" in page
+    for words in ("95% interval", "p bootstrap", "10,000 resamples", "Holm-corrected"):
+        assert words in page
+    old = [replace(row, interval=None, p_bootstrap=None) for row in found.rows]
+    assert (
+        "None"
+        not in comparison_page(replace(found, rows=old), tmp_path / "compared").split(
+            "<h2>How the weights"
+        )[0]
+    )
 
 
 def test_a_page_of_no_run_is_refused():

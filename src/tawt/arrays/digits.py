@@ -25,6 +25,9 @@ _GROUPINGS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
     "shape": ((0, 1, 2, 2, 1, 2, 0, 1, 0, 0), ("round", "straight", "mixed")),
 }
 
+DIGITS_TASKS = (TARGET, *_GROUPINGS, "shuffled", "coins", "dice", "noise")
+"""Names of the tasks, the target first."""
+
 
 def digits_tasks(*, target_size: int = 40, seed: int = 0) -> list[Task]:
     """The target, three helpful sources, and four that are none.

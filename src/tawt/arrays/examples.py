@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,14 @@ class ArrayExamples:
         """The rows at these positions."""
         rows = torch.as_tensor(indices)
         return Batch(self.inputs[rows], self.labels[rows])
+
+    def fingerprint(self) -> str:
+        """SHA-256 of inputs and labels."""
+        digest = hashlib.sha256()
+        for tensor in (self.inputs, self.labels):
+            digest.update(str((tuple(tensor.shape), tensor.dtype)).encode())
+            digest.update(tensor.numpy().tobytes())
+        return digest.hexdigest()
 
 
 def classification(

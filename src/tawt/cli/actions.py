@@ -16,7 +16,7 @@ from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.compare import COMPARISON
-from tawt.studies.demo import demo_config
+from tawt.studies.demo import DEMO_ROWS, demo_config
 from tawt.studies.files import write
 from tawt.studies.stopping import stop_on_signals
 from tawt.studies.words import in_words
@@ -42,7 +42,7 @@ def show_demo(
     compare_rows(
         demo_config(),
         folder,
-        rows=None,
+        rows=DEMO_ROWS,
         seeds=seeds,
         jobs=jobs,
         options=Options(overwrite=overwrite),

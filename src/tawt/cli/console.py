@@ -24,7 +24,7 @@ from tawt.report import tables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tawt.studies import Comparison
+    from tawt.studies import Comparison, RowResult
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -60,24 +60,41 @@ def comparison_table(comparison: Comparison) -> Table:
         title=f"{comparison.metric} on {comparison.target}, test examples (%), "
         f"{len(comparison.seeds)} seeds",
         title_justify="left",
+        caption="Second lines: the row it should beat, and what a paired bootstrap says. Both p "
+        "are on test examples, and Holm-corrected.",
+        caption_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
     table.add_column("")
     table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("gain", justify="right", no_wrap=True)
-    table.add_column("over")
-    table.add_column("better on", justify="right", no_wrap=True)
-    table.add_column("p (Holm)", justify="right", no_wrap=True)
+    table.add_column("gain\n95% interval", justify="right", no_wrap=True)
+    table.add_column("better\non", justify="right", no_wrap=True)
+    table.add_column("p t-test\nbootstrap", justify="right", no_wrap=True)
     for row in comparison.rows:
-        clear = (row.difference or 0) > 0 and row.p_value is not None and row.p_value < 0.05
-        name, mean, spread, against, gain, better, p, _ = tables.cells(
+        name, mean, spread, against, gain, interval, better, p, p_bootstrap, _ = tables.cells(
             row, seeds=len(comparison.seeds)
         )
-        shown = (name, f"{mean} {spread}", gain, against, better, p)
-        table.add_row(*(Text(cell) for cell in shown), style="green" if clear else None)
+        table.add_row(
+            _two_lines(name, f"over {against}" if against else ""),
+            Text(f"{mean} {spread}"),
+            _two_lines(gain, interval),
+            Text(better),
+            _two_lines(p, p_bootstrap),
+            style="green" if _clear(row) else None,
+        )
     return table
+
+
+def _two_lines(first: str, second: str) -> Text:
+    return Text.assemble(first, "\n", (second, "dim")) if second else Text(first)
+
+
+def _clear(row: RowResult) -> bool:
+    """A gain that both tests find on other test examples too."""
+    p_values = [p for p in (row.p_value, row.p_bootstrap) if p is not None]
+    return (row.difference or 0) > 0 and bool(p_values) and max(p_values) < 0.05
 
 
 def weights_table(weights: dict[str, float], multipliers: dict[str, float]) -> Table:

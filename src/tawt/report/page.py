@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from tawt.errors import RunError
 from tawt.report import figures
-from tawt.report.tables import HEADINGS, cells, p_text
+from tawt.report.tables import HEADINGS, caption, cells, p_text
 from tawt.studies import Comparison, RunFolder
 from tawt.studies.compare import CONFIG
 from tawt.studies.rows import slug
@@ -57,11 +57,7 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
         lead=in_words(comparison),
         headings=HEADINGS,
         rows=[cells(row, seeds=len(comparison.seeds)) for row in comparison.rows],
-        caption=(
-            f"{comparison.metric} on the test examples of {comparison.target}, in percent; "
-            f"{len(comparison.seeds)} seeds; p: paired t-test on test examples, Holm-corrected; "
-            "p over seeds: paired t-test on the seeds' scores."
-        ),
+        caption=caption(comparison),
         plots=[Plot("scores", "Scores", figures.scores(comparison))],
         sections=sections,
         about={"circumstances": comparison.circumstances, "seconds": comparison.seconds},

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import zipfile
-import zlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
-from tawt import arrays
-from tawt.arrays import ArrayExamples
+from tawt.arrays import DIGITS_TASKS
 from tawt.curvature import ConjugateGradient, Curvature, Dense, Identity, Neumann
-from tawt.errors import ConfigError, DataError, suggestion
+from tawt.errors import ConfigError, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
-from tawt.studies.config import ArrayTask, CurvatureConfig, DigitsData, RunConfig, WeightingConfig
-from tawt.tasks import MultiTaskModel, Task
+from tawt.studies import array_building
+from tawt.studies.data_sections import (
+    GRAMMAR_TASKS,
+    ArrayData,
+    EncoderConfig,
+    GrammarData,
+    TextData,
+)
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.streams import derived_seed
 from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
@@ -24,23 +25,33 @@ from tawt.weighting.target_aware import initial_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from numpy.typing import NDArray
+    from tawt.studies.config import RunConfig
+    from tawt.studies.weighting_sections import CurvatureConfig, WeightingConfig
+    from tawt.tasks import MultiTaskModel, Task
 
 
 def tasks(config: RunConfig) -> list[Task]:
     """The tasks that the configuration names: sources and targets, in that order."""
-    if isinstance(config.data, DigitsData):
-        found = arrays.digits_tasks(target_size=config.data.target_size, seed=config.seed)
-    else:
-        found = [_array_task(name, task) for name, task in config.data.tasks.items()]
-    by_name = {task.name: task for task in found}
-    sources = sources_of(config, list(by_name))
-    for name in [*sources, *config.targets]:
-        if name not in by_name:
-            raise ConfigError(f"There is no task {name!r} in the data; {suggestion(name, by_name)}")
-    return [by_name[name] for name in [*sources, *config.targets]]
+    names = task_names(config)
+    sources = sources_of(config, names)
+    wanted = [*sources, *config.targets]
+    for name in wanted:
+        if name not in names:
+            raise ConfigError(f"There is no task {name!r} in the data; {suggestion(name, names)}")
+    if isinstance(config.model, EncoderConfig):
+        from tawt.studies import text_building
+
+        return text_building.tasks(config, wanted)
+    found = {task.name: task for task in array_building.tasks(config, wanted)}
+    return [found[name] for name in wanted]
+
+
+def task_names(config: RunConfig) -> list[str]:
+    """Names of all tasks that the data has."""
+    if isinstance(config.data, ArrayData | TextData):
+        return list(config.data.tasks)
+    return list(GRAMMAR_TASKS if isinstance(config.data, GrammarData) else DIGITS_TASKS)
 
 
 def sources_of(config: RunConfig, names: Sequence[str]) -> list[str]:
@@ -58,18 +69,13 @@ def sources_of(config: RunConfig, names: Sequence[str]) -> list[str]:
 
 def model(config: RunConfig, found: Sequence[Task]) -> MultiTaskModel:
     """The model, initialised by the seed and by nothing else."""
-    shape = input_shape(found)
-    settings = config.model
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(config.seed, "model"))
-        representation: torch.nn.Module
-        if settings.kind == "cnn":
-            width = settings.widths[-1]
-            representation = arrays.SmallCNN(shape, width=width, dropout=settings.dropout)
-        else:
-            widths, dropout = settings.widths, settings.dropout
-            representation = arrays.MLP(shape, widths=widths, dropout=dropout)
-        return MultiTaskModel.for_tasks(representation, found, width=settings.widths[-1])
+        if isinstance(config.model, EncoderConfig):
+            from tawt.text.model import text_model
+
+            return text_model(config.model.encoder, found)
+        return array_building.model(config.model, found)
 
 
 def paradigm(config: RunConfig) -> Paradigm:
@@ -144,9 +150,9 @@ def fingerprints(found: Sequence[Task]) -> dict[str, dict[str, Any]]:
     """Size and SHA-256 of every split of every task, to tell data apart later."""
     return {
         task.name: {
-            split: {"examples": len(examples), "sha256": _sha256(examples)}
+            split: {"examples": len(examples), "sha256": examples.fingerprint()}
             for split in ("train", "dev", "test")
-            if isinstance(examples := getattr(task, split), ArrayExamples)
+            if (examples := getattr(task, split)) is not None and hasattr(examples, "fingerprint")
         }
         for task in found
     }
@@ -160,53 +166,3 @@ def _curvature(settings: CurvatureConfig) -> Curvature:
     if settings.kind == "neumann":
         return Neumann(damping=settings.damping, terms=settings.iterations)
     return Dense(damping=settings.damping)
-
-
-def _array_task(name: str, settings: ArrayTask) -> Task:
-    splits = {
-        split: _arrays(name, path)
-        for split in ("train", "dev", "test")
-        if (path := getattr(settings, split)) is not None
-    }
-    train, dev, test = splits["train"], splits.get("dev"), splits.get("test")
-    if settings.kind == "regression":
-        return arrays.regression(name, train=train, dev=dev, test=test)
-    return arrays.classification(name, train=train, dev=dev, test=test, labels=settings.labels)
-
-
-def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    try:
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            return file["inputs"], file["labels"]
-    except OSError as error:
-        raise DataError(f"Task {name!r}: cannot read {path}: {error.strerror or error}.") from error
-    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(
-            f"Task {name!r}: {path} must be an .npz file with the arrays `inputs` and `labels` "
-            f"({error}); write one with numpy.savez(path, inputs=…, labels=…)."
-        ) from error
-
-
-def input_shape(found: Sequence[Task]) -> tuple[int, ...]:
-    """Shape of one example's input, which all tasks must share."""
-    shapes = {
-        task.name: tuple(task.train.inputs.shape[1:])
-        for task in found
-        if isinstance(task.train, ArrayExamples)
-    }
-    first = next(iter(shapes))
-    for name, shape in shapes.items():
-        if shape != shapes[first]:
-            raise DataError(
-                f"Tasks share one representation, so their inputs must have one shape; {first!r} "
-                f"has {shapes[first]} and {name!r} has {shape} an example."
-            )
-    return shapes[first]
-
-
-def _sha256(examples: ArrayExamples) -> str:
-    digest = hashlib.sha256()
-    for tensor in (examples.inputs, examples.labels):
-        digest.update(str((tuple(tensor.shape), tensor.dtype)).encode())
-        digest.update(tensor.numpy().tobytes())
-    return digest.hexdigest()

@@ -15,7 +15,7 @@ from tawt.studies.folder import RunFolder
 from tawt.studies.pool import Job, run_all
 from tawt.studies.rows import Row, chosen, slug
 from tawt.studies.run import check
-from tawt.studies.significance import holm, paired_t_test
+from tawt.studies.significance import paired_t_test, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tawt.studies.run import Options
+    from tawt.studies.significance import Verdict
 
 COMPARISON, CONFIG = "comparison.json", "comparison.yaml"
 
@@ -47,6 +48,10 @@ class RowResult:
     """Seeds on which it is better than that row."""
     p_value: float | None = None
     """Of the paired t-test on test examples, Holm-corrected over the table."""
+    p_bootstrap: float | None = None
+    """Of the paired bootstrap on test examples, Holm-corrected over the table."""
+    interval: tuple[float, float] | None = None
+    """95% of the paired bootstrap: the difference in mean score per test example."""
     p_seeds: float | None = None
     """Of the paired t-test on the seeds' scores, uncorrected: would other seeds agree?"""
     learns: bool = False
@@ -180,19 +185,22 @@ def tabulated(
         for row in table
         if (other := row.opponent(config, among=scores)) is not None
     }
-    p_values = holm(
-        {
-            name: paired_t_test(examples[name], examples[against])
-            for name, against in compared.items()
-            if against is not None
-        }
+    tests = verdicts(
+        {name: (examples[name], examples[against]) for name, against in compared.items()}
     )
     return Comparison(
         target=target,
         metric=metric,
         seeds=seeds,
         rows=[
-            _row(row, scores, records[row.name], compared.get(row.name), p_values) for row in table
+            _row(
+                row,
+                scores,
+                records[row.name],
+                against=compared.get(row.name),
+                tests=tests.get(row.name),
+            )
+            for row in table
         ],
         circumstances={key: first[key] for key in ("versions", "machine", "commit")},
         seconds=round(sum(record["seconds"] for found in records.values() for record in found), 1),
@@ -211,17 +219,18 @@ def _row(
     row: Row,
     scores: dict[str, list[float]],
     records: list[dict[str, Any]],
+    *,
     against: str | None,
-    p_values: dict[str, float],
+    tests: Verdict | None,
 ) -> RowResult:
-    name, ours = row.name, scores[row.name]
+    ours = scores[row.name]
     theirs = scores[against] if against is not None else None
     weights = {
         task: float(np.mean([record["weights"][task] for record in records]))
         for task in records[0]["weights"]
     }
     return RowResult(
-        name=name,
+        name=row.name,
         scores=ours,
         mean=float(np.mean(ours)),
         spread=float(np.std(ours, ddof=1)) if len(ours) > 1 else 0.0,
@@ -229,20 +238,33 @@ def _row(
         against=against,
         difference=None if theirs is None else float(np.mean(ours) - np.mean(theirs)),
         wins=None if theirs is None else sum(a > b for a, b in zip(ours, theirs, strict=True)),
-        p_value=p_values.get(name),
+        p_value=None if tests is None else tests.p_value,
+        p_bootstrap=None if tests is None else tests.p_bootstrap,
+        interval=None if tests is None else tests.interval,
         p_seeds=paired_t_test(ours, theirs) if theirs is not None and len(ours) > 1 else None,
         learns=row.learns,
     )
 
 
 def load_comparison(folder: Path) -> Comparison:
-    """The table that a comparison left in its folder."""
+    """The table that a comparison left in its folder.
+
+    One made before there was a bootstrap has none; `compare` makes the table again, not the runs.
+    """
     values = files.read_json(folder / COMPARISON)
     try:
-        rows = [RowResult(**row) for row in values.pop("rows")]
+        rows = [_loaded(row) for row in values.pop("rows")]
         comparison = Comparison(rows=rows, **values)
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{folder / COMPARISON} is damaged: {error}.") from error
     if not comparison.rows or not (folder / CONFIG).exists():
         raise RunError(f"{folder} is damaged: it has no rows, or no {CONFIG}.")
     return comparison
+
+
+def _loaded(values: dict[str, Any]) -> RowResult:
+    row = RowResult(**values)
+    if row.interval is None:
+        return row
+    low, high = row.interval  # JSON has lists for tuples
+    return replace(row, interval=(float(low), float(high)))

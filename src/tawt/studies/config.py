@@ -8,117 +8,39 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from tawt.errors import ConfigError, TawtError, suggestion
 from tawt.studies import yaml_lines
+from tawt.studies.data_sections import (
+    ArrayData,
+    DigitsData,
+    EncoderConfig,
+    GrammarData,
+    NetworkConfig,
+    Strict,
+    TextData,
+)
 from tawt.studies.presets import PRESETS
+from tawt.studies.weighting_sections import WeightingConfig
 from tawt.training import Settings
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class DigitsData(_Strict):
-    """scikit-learn's scanned digits, with sources good and bad."""
-
-    kind: Literal["digits"]
-    target_size: int = Field(30, ge=10, le=400)
-    """Labelled examples of the target."""
-
-
-class ArrayTask(_Strict):
-    """One task in `.npz` files, each with arrays `inputs` and `labels`."""
-
-    kind: Literal["classification", "regression"] = "classification"
-    """What is predicted: one of several labels, or a number."""
-    train: Path
-    """Examples to train on."""
-    dev: Path | None = None
-    """Examples to choose by."""
-    test: Path | None = None
-    """Examples to report on."""
-    labels: list[str] | None = None
-    """Names of the labels; 0, 1, … by default."""
-
-
-class ArrayData(_Strict):
-    """Tasks from NumPy files; paths are relative to the configuration."""
-
-    kind: Literal["arrays"]
-    tasks: dict[str, ArrayTask]
-    """By name: sources and target."""
-
-
-class ModelConfig(_Strict):
-    """The representation that the tasks share."""
-
-    kind: Literal["mlp", "cnn"] = "mlp"
-    """Fully connected layers, or a small convolutional network for images."""
-    widths: list[Annotated[int, Field(ge=1)]] = Field([64, 32], min_length=1)
-    """Units of each hidden layer; the last is the size of the representation."""
-    dropout: float = Field(0.0, ge=0, lt=1)
-    """Share of the representation left out in training."""
-
-
-class CurvatureConfig(_Strict):
-    """How H⁻¹ is applied."""
-
-    kind: Literal["identity", "conjugate-gradient", "neumann", "dense"] = "identity"
-    """Which approximation."""
-    scale: float = Field(1.0, gt=0)
-    """Identity: the constant."""
-    damping: float = Field(0.01, ge=0)
-    """Added to the Hessian's diagonal."""
-    iterations: int = Field(20, ge=1)
-    """Conjugate gradient: most iterations. Neumann: terms."""
-
-
-class WeightingConfig(_Strict):
-    """How the sources are weighed."""
-
-    kind: Literal["target-aware", "fixed"] = "target-aware"
-    """Learned by TAWT, or held as they start."""
-    preset: Literal["robust", "paper"] = "robust"
-    """Defaults for what is not given here."""
-    initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
-    """Where the weights start: equal, by size, or as given."""
-    target_share: Literal["learned"] | float | tuple[float, float] | None = None
-    """Joint training: the target's own share is learned, held, or kept in a range."""
-    alignment: Literal["cosine", "curvature"] = "cosine"
-    """What is measured between a source's gradient and the target's."""
-    scale: float = Field(1.0, gt=0)
-    """c of the paper: what the alignment is multiplied by."""
-    curvature: CurvatureConfig = CurvatureConfig()
-    """With `alignment: curvature`."""
-    step: Literal["mirror", "projected"] = "mirror"
-    """Mirror descent or projected gradient."""
-    step_size: float = Field(1.0, gt=0)
-    """η of the paper."""
-    own_alignment: Literal["itself", "held-out"] = "held-out"
-    """Joint training with a learned target share: what the target is compared with."""
-    anchor: float = Field(0.0, ge=0, lt=1)
-    """How far each step first returns towards the initial weights."""
-    ratio_bound: float | None = Field(None, ge=1)
-    """β: no weight may exceed β times another."""
-
-
-class RunConfig(_Strict):
+class RunConfig(Strict):
     """Everything that a run depends on."""
 
     name: str = Field("run", pattern=r"^[\w-][\w.-]*$")
     """Of the run folder: letters, digits, `_`, `-` and `.`."""
     seed: int = Field(0, ge=0)
     """Of every random choice."""
-    data: Annotated[DigitsData | ArrayData, Field(discriminator="kind")]
+    data: Annotated[DigitsData | ArrayData | TextData | GrammarData, Field(discriminator="kind")]
     """Where the examples come from."""
     target: str | dict[str, float]
     """The task that counts, or several with the share each has."""
     sources: list[str] | None = None
     """The tasks that may help; all others by default."""
-    model: ModelConfig = ModelConfig()
-    """The representation."""
+    model: Annotated[NetworkConfig | EncoderConfig, Field(discriminator="kind")] = NetworkConfig()
+    """The representation: an encoder for text, a small network for arrays."""
     paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"] = "joint"
     """How sources and target are used."""
     epochs: int = Field(4, ge=1)
@@ -133,6 +55,22 @@ class RunConfig(_Strict):
     """How the sources are weighed."""
     training: Settings = Settings()
     """How to train."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_model_kind(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or not isinstance(values.get("model"), Mapping):
+            return values
+        usual = "encoder" if "encoder" in values["model"] else "mlp"
+        return {**values, "model": {"kind": usual, **values["model"]}}
+
+    @model_validator(mode="after")
+    def _check_model_reads_data(self) -> RunConfig:
+        text = isinstance(self.data, TextData | GrammarData)
+        if text != isinstance(self.model, EncoderConfig):
+            wanted = "an encoder (`model: {encoder: NAME}`)" if text else "`model.kind` mlp or cnn"
+            raise ConfigError(f"`data.kind: {self.data.kind}` needs {wanted}.")
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -156,6 +94,12 @@ class RunConfig(_Strict):
     def targets(self) -> dict[str, float]:
         """The target, or several, with the share each has."""
         return {self.target: 1.0} if isinstance(self.target, str) else self.target
+
+
+_UNION_MEMBERS = {
+    *(("data", kind) for kind in ("digits", "arrays", "text", "grammar")),
+    *(("model", kind) for kind in ("mlp", "cnn", "encoder")),
+}
 
 
 def load(path: Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
@@ -229,7 +173,7 @@ def _in_file(place: tuple[str | int, ...]) -> yaml_lines.Place:
     kept = [
         part
         for position, part in enumerate(place)
-        if not (position == 1 and place[0] == "data" and part in ("digits", "arrays"))
+        if not (position == 1 and (place[0], part) in _UNION_MEMBERS)
         and not (isinstance(part, str) and part.startswith(("literal[", "dict[", "tuple[")))
     ]
     if len(kept) > 1 and kept[-1] in ("str", "float", "int") and kept[0] != "data":
@@ -273,19 +217,27 @@ def _set(values: dict[str, Any], path: list[str], value: Any) -> None:
 
 
 def _with_absolute_paths(config: RunConfig, folder: Path) -> RunConfig:
-    if not isinstance(config.data, ArrayData):
-        return config
-    tasks = {
-        name: task.model_copy(
-            update={
-                split: (folder / path).resolve()
-                for split in ("train", "dev", "test")
-                if (path := getattr(task, split)) is not None
-            }
-        )
-        for name, task in config.data.tasks.items()
-    }
-    return config.model_copy(update={"data": config.data.model_copy(update={"tasks": tasks})})
+    """Paths are relative to the file; a folder has no other way to say where it means."""
+    changes: dict[str, Any] = {}
+    if isinstance(config.data, ArrayData | TextData):
+        tasks = {name: _placed(task, folder) for name, task in config.data.tasks.items()}
+        changes["data"] = config.data.model_copy(update={"tasks": tasks})
+    if isinstance(config.model, EncoderConfig) and (folder / config.model.encoder).is_dir():
+        encoder = str((folder / config.model.encoder).resolve())
+        changes["model"] = config.model.model_copy(update={"encoder": encoder})
+    return config.model_copy(update=changes)
+
+
+def _placed(task: Any, folder: Path) -> Any:
+    def placed(path: Any) -> Any:
+        if isinstance(path, list):
+            return [placed(each) for each in path]
+        if path is None or str(path).startswith("hub:"):
+            return path
+        return (folder / path.expanduser()).resolve()
+
+    known = [name for name in ("folder", "train", "dev", "test") if hasattr(task, name)]
+    return task.model_copy(update={name: placed(getattr(task, name)) for name in known})
 
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tawt.studies.config import parsed
+from tawt.studies.rows import ROWS
 
 if TYPE_CHECKING:
     from tawt.studies.config import RunConfig
@@ -20,6 +21,8 @@ _CONFIG: dict[str, Any] = {
     "weighting": {"preset": "robust"},
     "training": {"learning_rate": 0.01, "head_learning_rate": 0.01, "update_every": 20},
 }
+DEMO_ROWS = tuple(name for name in ROWS if name != "joint then fine-tuning")
+"""Those that its story needs: it should be told in about a minute."""
 
 
 def demo_config() -> RunConfig:

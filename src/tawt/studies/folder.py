@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
 import time
@@ -11,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, RunError
-from tawt.studies import files
+from tawt.studies import files, predictions
 from tawt.studies import yaml_lines as yaml_file
 from tawt.studies.config import RunConfig, difference, dumped, parsed
 from tawt.training import TrainingResult
@@ -19,6 +17,8 @@ from tawt.training import checkpoints as states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from tawt.tasks import Task
 
 CONFIG, RECORD, WEIGHTS, DATA = "config.yaml", "record.json", "weights.jsonl", "data.json"
 _NEEDED = (
@@ -42,8 +42,8 @@ class RunFolder:
         data.json          size and fingerprint of every task's examples
         record.json        versions, seed, device, data fingerprints, scores, times
         weights.jsonl      one line per update: step, weights, alignments, norms
-        predictions.*.tsv  gold, predicted and score of each example
-        model/             parameters in safetensors, and what they are parameters of
+        predictions.*.tsv  gold, predicted and score of each example, or word
+        model/             the target's model: Hugging Face's form for text, safetensors else
         checkpoints/       state of an unfinished run
 
     A run is finished when it has a record; that file is written last.
@@ -164,43 +164,26 @@ class RunFolder:
 
     def example_scores(self, target: str, split: str = "test") -> list[float]:
         """Score of each example of a split, in order."""
-        path = self.path / f"predictions.{split}.tsv"
-        try:
-            with path.open(encoding="utf-8", newline="") as file:
-                rows = list(csv.DictReader(file, delimiter="\t"))
-            scores = [float(row["score"]) for row in rows if row["task"] == target]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RunError(
-                f"The run folder {self.path} is damaged: {path.name}: {error}."
-            ) from error
-        if not scores:
-            raise RunError(f"The run folder {self.path} is damaged: {path.name} is empty.")
-        return scores
+        return predictions.example_scores(self.path / f"predictions.{split}.tsv", target)
 
     def write_weights(self, history: Sequence[Mapping[str, Any]]) -> None:
         """One line per update."""
         lines = [json.dumps(update, ensure_ascii=False) + "\n" for update in history]
         files.write(self.path / WEIGHTS, "".join(lines))
 
-    def write_result(self, result: TrainingResult, model: bytes, about: Mapping[str, Any]) -> None:
-        """Everything but the record."""
+    def write_result(self, result: TrainingResult, tasks: Sequence[Task]) -> None:
+        """Weights and predictions."""
         self.write_weights([update.to_json() for update in result.history])
+        by_name = {task.name: task for task in tasks}
         for split in ("dev", "test"):
-            rows = [
-                (target, gold, predicted, score)
+            found = [
+                (target, getattr(by_name[target], split), splits[split])
                 for target, splits in result.predictions.items()
                 if split in splits
-                for gold, predicted, score in zip(
-                    splits[split].gold,
-                    splits[split].predicted,
-                    splits[split].example_scores,
-                    strict=True,
-                )
             ]
-            if rows:
-                files.write(self.path / f"predictions.{split}.tsv", _tsv(rows))
-        files.write(self.path / "model" / "model.safetensors", model)
-        files.write_json(self.path / "model" / "model.json", about)
+            if found:
+                table = predictions.as_tsv(found)
+                files.write(self.path / f"predictions.{split}.tsv", table)
 
     def finish(self, record: Mapping[str, Any]) -> None:
         """Write the record, and let the checkpoint go."""
@@ -260,11 +243,3 @@ class FolderCheckpoint:
         files.write(self._path, states.to_bytes(state))
         self._folder.write_weights(state["weighting"]["history"])
         self._saved = time.monotonic()
-
-
-def _tsv(rows: Sequence[Sequence[object]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
-    writer.writerow(("task", "gold", "predicted", "score"))
-    writer.writerows(rows)
-    return text.getvalue()

@@ -119,7 +119,8 @@ ROWS = {row.name: row for row in _ROWS}
 """By name.
 
 "learned weights held" trains again with the weights that the weighted row ended with: the
-paper's "fixed" against "dynamic". The "balanced" rows start where weights that hold the target's
+paper's "fixed" against "dynamic". "joint then fine-tuning" gives joint training the last pass over
+the target that pre-training has. The "balanced" rows start where weights that hold the target's
 share start, and learn nothing: what they gain is the share's doing, and what weighted rows gain
 over them is learning's.
 """
@@ -129,11 +130,7 @@ def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
     """The rows of these names, or those that make sense for the configuration."""
     if names is None:
         held = holds_share(config)
-        return [
-            row
-            for row in _ROWS
-            if row.paradigm != "joint then fine-tuning" and (held or not row.holds_share)
-        ]
+        return [row for row in _ROWS if held or not row.holds_share]
     for name in names:
         if name not in ROWS:
             raise ConfigError(f"There is no row {name!r} to compare; {suggestion(name, ROWS)}")

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from safetensors.torch import save
-
 from tawt.errors import DataError, Interrupted, RunError
 from tawt.studies import building
 from tawt.studies.folder import FolderCheckpoint, RunFolder
+from tawt.studies.models import write_model
 from tawt.studies.record import circumstances
-from tawt.tasks import Classification, MultiTaskModel, Task
 from tawt.training import Paradigm, TrainingResult, train
 from tawt.training.devices import accelerator_for
 from tawt.training.roles import checked_roles
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.studies.config import RunConfig
+    from tawt.tasks import MultiTaskModel, Task
     from tawt.training.progress import Progress
     from tawt.weighting import Weighting
 
@@ -95,7 +94,8 @@ def run(
     finally:
         if options.log_with is not None:
             accelerator.end_training()
-    folder.write_result(result, save(model.state_dict()), _about(config, tasks, model))
+    folder.write_result(result, tasks)
+    write_model(path, config, tasks, model, result)
     record = {
         "name": config.name,
         "seed": config.seed,
@@ -146,19 +146,4 @@ def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
         "steps": result.steps,
         "skipped_steps": result.skipped_steps,
         "skipped_updates": sum(update.skipped is not None for update in result.history),
-    }
-
-
-def _about(config: RunConfig, tasks: list[Task], model: MultiTaskModel) -> dict[str, Any]:
-    """What the parameters are parameters of."""
-    labels = {
-        task.name: list(task.kind.labels) if isinstance(task.kind, Classification) else None
-        for task in tasks
-    }
-    return {
-        "format": "tawt arrays 1",
-        "representation": config.model.model_dump(mode="json"),
-        "input_shape": list(building.input_shape(tasks)),
-        "heads": [{"task": name, "labels": labels[name]} for name in model.heads],
-        "target": config.target,
     }

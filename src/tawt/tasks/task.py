@@ -32,7 +32,11 @@ class Batch:
 
 
 class Examples(Protocol):
-    """Labelled examples that can be fetched by position, in any order, any number of times."""
+    """Labelled examples that can be fetched by position, in any order, any number of times.
+
+    Those of different lengths may say so in an attribute `lengths`, one number each; like is then
+    batched with like, and little is padded.
+    """
 
     def __len__(self) -> int: ...
 
@@ -44,8 +48,10 @@ class Examples(Protocol):
 class Kind(Protocol):
     """What kind of answer a task wants: its head, its loss and its score."""
 
-    metric: str
-    """Which of `scores` is the one that counts; higher is better."""
+    @property
+    def metric(self) -> str:
+        """Which of `scores` is the one that counts; higher is better."""
+        ...
 
     def head(self, width: int) -> nn.Module:
         """f_t: the last layer, from a representation of this width."""
@@ -117,9 +123,28 @@ class Subset:
         self._examples = examples
         self._indices = indices
 
+    @property
+    def lengths(self) -> Indices | None:
+        """Of the examples, where they have any."""
+        known = lengths_of(self._examples)
+        return None if known is None else known[self._indices]
+
     def __len__(self) -> int:
         return len(self._indices)
 
     def batch(self, indices: Indices) -> Batch:
         """The examples at these positions of the subset."""
         return self._examples.batch(self._indices[indices])
+
+
+def lengths_of(examples: Examples) -> Indices | None:
+    """How long each example is, where they differ in that.
+
+    Example:
+        >>> class Words:
+        ...     lengths = np.array([3, 1])
+        >>> lengths_of(Words()), lengths_of(object())
+        (array([3, 1]), None)
+    """
+    known: Indices | None = getattr(examples, "lengths", None)
+    return known

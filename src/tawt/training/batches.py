@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from tawt.tasks.task import Indices
 
 
+_SORTED_TOGETHER = 32  # batches: enough to be alike, few enough to be shuffled
+_DRAWN_TOGETHER = 8
+
+
 @dataclass(frozen=True)
 class Step:
     """One batch to come: the task and the positions of its examples."""
@@ -35,6 +39,10 @@ class Schedule:
     the number of steps, so that the average over the epoch is Σ ω_t L_t exactly. With
     `sampling="weight"` each step draws task t with probability ω_t and is not scaled.
 
+    Where examples differ in length, those of a batch are alike in it. They are still drawn at
+    random: shuffled examples are sorted a few dozen batches at a time, and every example is as
+    likely to be in a step as any other.
+
     Either way a step depends on the seed, the epoch, its position and (by weight) the current
     weights alone, so that training can go on from the middle of an epoch.
 
@@ -44,6 +52,7 @@ class Schedule:
         sampling: "size" or "weight".
         seed: Of the run.
         phase: Name of the phase, so that two phases do not share an order.
+        lengths: Of the examples of tasks where they differ.
 
     Example:
         >>> sizes = {"a": 64, "b": 32}
@@ -59,6 +68,7 @@ class Schedule:
     sampling: Literal["size", "weight"]
     seed: int
     phase: str
+    lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
 
@@ -89,7 +99,7 @@ class Schedule:
         batches = [
             Step(task, order[start : start + self.batch_size])
             for task, size in self.sizes.items()
-            for order in [draw.permutation(size)]
+            for order in [self._alike(task, draw.permutation(size))]
             for start in range(0, size, self.batch_size)
         ]
         return [batches[position] for position in draw.permutation(len(batches))]
@@ -100,7 +110,23 @@ class Schedule:
         chances = np.array([shares[name] for name in names])
         task = names[int(draw.choice(len(names), p=chances / chances.sum()))]
         size = self.sizes[task]
-        return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
+        if task not in self.lengths:
+            return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
+        # Of a few batches' worth, sorted, one batch: no example is favoured.
+        batches = max(1, min(_DRAWN_TOGETHER, size // self.batch_size))
+        drawn = draw.choice(size, min(size, batches * self.batch_size), replace=False)
+        drawn = drawn[np.argsort(self.lengths[task][drawn], kind="stable")]
+        first = self.batch_size * int(draw.integers(batches))
+        return Step(task, drawn[first : first + self.batch_size])
+
+    def _alike(self, task: str, order: Indices) -> Indices:
+        """The same order, sorted by length a few dozen batches at a time."""
+        if task not in self.lengths:
+            return order
+        chunk = _SORTED_TOGETHER * self.batch_size
+        parts = [order[start : start + chunk] for start in range(0, len(order), chunk)]
+        lengths = self.lengths[task]
+        return np.concatenate([part[np.argsort(lengths[part], kind="stable")] for part in parts])
 
 
 class Loader:

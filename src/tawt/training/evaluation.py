@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from tawt.tasks.task import lengths_of
 from tawt.training.devices import to_device
 from tawt.training.result import Predictions
 
@@ -31,19 +32,21 @@ def evaluate(
     """
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
-    gold: list[Any] = []
-    predicted: list[Any] = []
+    lengths = lengths_of(examples)
+    order = np.arange(len(examples)) if lengths is None else np.argsort(lengths, kind="stable")
+    found: dict[int, tuple[Any, Any]] = {}
     try:
         with torch.no_grad():
-            for start in range(0, len(examples), batch_size):
-                indices = np.arange(start, min(start + batch_size, len(examples)))
+            for start in range(0, len(order), batch_size):
+                indices = order[start : start + batch_size]
                 batch = to_device(examples.batch(indices), device)
                 answers = task.kind.answers(model(batch.inputs, task.name), batch.labels)
-                gold += answers[0]
-                predicted += answers[1]
+                found.update(zip(indices.tolist(), zip(*answers, strict=True), strict=True))
     finally:
         for module, training in modes:
             module.training = training
+    gold = [found[index][0] for index in range(len(examples))]
+    predicted = [found[index][1] for index in range(len(examples))]
     return Predictions(
         gold,
         predicted,

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+import torch
+
+from tawt.tasks.task import lengths_of
 from tawt.training.devices import moved
 from tawt.training.streams import stream
 
@@ -11,11 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    import torch
     from torch import Tensor
 
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.tasks.task import Examples, Indices
+
+
+_PART = 16  # examples
 
 
 class _Autocast(Protocol):
@@ -67,13 +73,26 @@ class FreshLosses:
 
     def __call__(self, task: str) -> Tensor:
         """The task's mean loss on its next draw, graph attached."""
-        batch, size = self.batch(task)
-        return self.loss(task, moved((batch.inputs, batch.labels), self._device), size=size)
+        indices = self._drawn(task)
+        parts = [self._examples[task].batch(part) for part in self._alike(task, indices)]
+        losses = [
+            self.loss(task, moved((part.inputs, part.labels), self._device), size=len(indices))
+            for part in parts
+        ]
+        return torch.stack(losses).sum()
 
     def batch(self, task: str) -> tuple[Batch, int]:
-        """The task's next draw, and how many examples it has."""
+        """The task's next draw in one piece, and how many examples it has."""
         indices = self._drawn(task)
         return self._examples[task].batch(indices), len(indices)
+
+    def _alike(self, task: str, indices: Indices) -> list[Indices]:
+        """A draw in parts of like length, so that short examples are not padded to long ones."""
+        lengths = lengths_of(self._examples[task])
+        if lengths is None or len(indices) < 2 * _PART:
+            return [indices]
+        ordered = indices[np.argsort(lengths[indices], kind="stable")]
+        return [ordered[start : start + _PART] for start in range(0, len(ordered), _PART)]
 
     def loss(self, task: str, drawn: tuple[Any, Any], *, size: int) -> Tensor:
         """The mean loss on a draw of that size, on the device."""

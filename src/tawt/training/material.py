@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tawt.tasks.task import Subset
+from tawt.tasks.task import Subset, lengths_of
 from tawt.training.batches import Schedule
 from tawt.training.fresh import FreshLosses
 from tawt.training.streams import stream
@@ -73,12 +73,15 @@ class Material:
     def schedule(self, phase: Phase) -> Schedule:
         """The phase's steps."""
         names = self._weighting.weights.names if phase.weighs_sources else self.targets
+        examples = self.examples(phase, names)
+        lengths = {name: lengths_of(found) for name, found in examples.items()}
         return Schedule(
-            {name: len(found) for name, found in self.examples(phase, names).items()},
+            {name: len(found) for name, found in examples.items()},
             batch_size=self._settings.batch_size,
             sampling=self._settings.sampling,
             seed=self._seed,
             phase=phase.name,
+            lengths={name: known for name, known in lengths.items() if known is not None},
         )
 
     def fresh(

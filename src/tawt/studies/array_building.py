@@ -1,0 +1,85 @@
+"""From a configuration to tasks of arrays, and the network that reads them."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tawt import arrays
+from tawt.arrays import ArrayExamples
+from tawt.errors import DataError
+from tawt.studies.data_sections import ArrayData, ArrayTask, DigitsData, NetworkConfig
+from tawt.tasks import MultiTaskModel, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from torch import nn
+
+    from tawt.studies.config import RunConfig
+
+
+def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
+    """The tasks of these names."""
+    if isinstance(config.data, DigitsData):
+        return arrays.digits_tasks(target_size=config.data.target_size, seed=config.seed)
+    assert isinstance(config.data, ArrayData)
+    return [_array_task(name, config.data.tasks[name]) for name in names]
+
+
+def model(settings: NetworkConfig, found: Sequence[Task]) -> MultiTaskModel:
+    """A network for inputs of the tasks' shape."""
+    shape, width = input_shape(found), settings.widths[-1]
+    representation: nn.Module
+    if settings.kind == "cnn":
+        representation = arrays.SmallCNN(shape, width=width, dropout=settings.dropout)
+    else:
+        representation = arrays.MLP(shape, widths=settings.widths, dropout=settings.dropout)
+    return MultiTaskModel.for_tasks(representation, found, width=width)
+
+
+def input_shape(found: Sequence[Task]) -> tuple[int, ...]:
+    """Shape of one example's input, which all tasks must share."""
+    shapes = {
+        task.name: tuple(task.train.inputs.shape[1:])
+        for task in found
+        if isinstance(task.train, ArrayExamples)
+    }
+    first = next(iter(shapes))
+    for name, shape in shapes.items():
+        if shape != shapes[first]:
+            raise DataError(
+                f"Tasks share one representation, so their inputs must have one shape; {first!r} "
+                f"has {shapes[first]} and {name!r} has {shape} an example."
+            )
+    return shapes[first]
+
+
+def _array_task(name: str, settings: ArrayTask) -> Task:
+    splits = {
+        split: _arrays(name, path)
+        for split in ("train", "dev", "test")
+        if (path := getattr(settings, split)) is not None
+    }
+    train, dev, test = splits["train"], splits.get("dev"), splits.get("test")
+    if settings.kind == "regression":
+        return arrays.regression(name, train=train, dev=dev, test=test)
+    return arrays.classification(name, train=train, dev=dev, test=test, labels=settings.labels)
+
+
+def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    try:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+            return file["inputs"], file["labels"]
+    except OSError as error:
+        raise DataError(f"Task {name!r}: cannot read {path}: {error.strerror or error}.") from error
+    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(
+            f"Task {name!r}: {path} must be an .npz file with the arrays `inputs` and `labels` "
+            f"({error}); write one with numpy.savez(path, inputs=…, labels=…)."
+        ) from error

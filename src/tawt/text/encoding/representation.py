@@ -1,0 +1,94 @@
+"""φ for text: an encoder, and all that its architecture puts between it and the last layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from tawt.errors import ConfigError
+from tawt.text.encoding.loading import OUTPUTS, Level, load_body
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from transformers import PreTrainedModel
+
+
+class TextInputs(NamedTuple):
+    """A batch of texts as the representation takes it."""
+
+    ids: Tensor
+    """Of the pieces, padded, shape `(rows, width)`."""
+    lengths: Tensor
+    """How many pieces of each row are no padding, shape `(rows,)`."""
+    types: Tensor | None
+    """Which of two texts a piece belongs to, where the encoder wants to know."""
+    level: Level
+    """What gets a vector."""
+
+
+class TextRepresentation(nn.Module):
+    """All but the last linear layer of a Hugging Face model for tagging or classification.
+
+    Tasks on words and tasks on whole texts share one encoder; what an architecture has between
+    it and the last layer (a pooler, say) is the level's own.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`.
+        levels: Which of the two are needed.
+
+    Raises:
+        ConfigError: The encoder cannot be had, or cannot do this.
+    """
+
+    def __init__(self, encoder: str, *, levels: Collection[Level]) -> None:
+        super().__init__()
+        bodies: dict[Level, PreTrainedModel] = {
+            level: load_body(encoder, level) for level in ("words", "text") if level in levels
+        }
+        self.widths: dict[Level, int] = {
+            level: _take_off_head(body, encoder) for level, body in bodies.items()
+        }
+        first = next(iter(bodies.values()))
+        self.deviation: float = getattr(first.config, "initializer_range", None) or 0.02
+        """Standard deviation that the architecture draws new layers with."""
+        if len(bodies) == 2:
+            # The model for whole texts may have a pooler in its encoder; the other has no use for
+            # one, and no quarrel with it.
+            prefix = bodies["text"].base_model_prefix
+            setattr(bodies["words"], prefix, getattr(bodies["text"], prefix))
+        self.bodies = nn.ModuleDict({str(level): body for level, body in bodies.items()})
+
+    def body(self, level: Level) -> PreTrainedModel:
+        """The architecture's own model, without its last layer."""
+        found: PreTrainedModel = self.bodies[level]  # type: ignore[assignment]
+        return found
+
+    def forward(self, inputs: TextInputs) -> Tensor:
+        """Vectors, shape `(rows, width, size)` for words or `(rows, size)` for texts."""
+        ids, lengths, types, level = inputs
+        places = torch.arange(ids.shape[1], device=ids.device)
+        extra = {} if types is None else {"token_type_ids": types}
+        found = self.bodies[level](input_ids=ids, attention_mask=places < lengths[:, None], **extra)
+        vectors: Tensor = found.logits
+        return vectors
+
+
+def _take_off_head(body: PreTrainedModel, encoder: str) -> int:
+    """Replace the last linear layer by nothing; returns the size of what it was given."""
+    named = [
+        (name, module)
+        for name, module in body.named_modules()
+        if isinstance(module, nn.Linear) and module.out_features == OUTPUTS
+    ]
+    if not named:
+        raise ConfigError(
+            f"The encoder {encoder!r} ({type(body).__name__}) does not end in a linear layer, so "
+            "heads cannot take its place; choose another encoder."
+        )
+    name, head = named[-1]
+    body.set_submodule(name, nn.Identity())
+    body.head_name = name
+    return head.in_features

@@ -1,0 +1,103 @@
+"""A label for a text, or for a pair of texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from tawt.errors import DataError
+from tawt.tasks import Classification, Task
+from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer
+from tawt.text.metrics import METRICS, positive_f1
+from tawt.text.reading import LabelledText, labels_of
+from tawt.text.tokens import WholeTexts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor, nn
+
+    from tawt.text.encoding import Level
+    from tawt.text.reading import Splits
+
+_SHOWN = ("accuracy", "macro_f1", "matthews")
+
+
+@dataclass(frozen=True)
+class TextClassification(Classification):
+    """One of several labels for a whole text.
+
+    Args:
+        labels: The labels, in the order of the head's outputs.
+        metric: "accuracy", "macro_f1", "matthews" or "positive_f1".
+        positive: The label that "positive_f1" is about.
+        unseen: Labels that only held-out examples have: never predicted, so always wrong.
+
+    Example:
+        >>> TextClassification(("no", "yes")).scores(["no", "yes"], ["no", "no"])["accuracy"]
+        0.5
+    """
+
+    metric: str = "accuracy"
+    positive: str | None = None
+    unseen: tuple[str, ...] = ()
+    level: ClassVar[Level] = "text"
+
+    def head(self, width: int) -> nn.Module:
+        """A linear layer with one output per label."""
+        return last_layer(width, len(self.labels))
+
+    def answers(self, outputs: Tensor, labels: Tensor) -> tuple[list[str], list[str]]:
+        """Gold and most probable label of each text."""
+        names = (*self.labels, *self.unseen)
+        gold = [names[index] for index in labels.tolist()]
+        return gold, [names[index] for index in outputs.argmax(dim=-1).tolist()]
+
+    def scores(self, gold: Sequence[str], predicted: Sequence[str]) -> dict[str, float]:
+        """Accuracy, macro F1, Matthews; F1 of the positive label if that is what counts."""
+        found = {name: METRICS["classification"][name].score(gold, predicted) for name in _SHOWN}
+        if self.positive is not None:
+            found["positive_f1"] = positive_f1(gold, predicted, self.positive)
+        return found
+
+
+def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
+    """A classification task from texts, or from pairs of them.
+
+    Args:
+        name: Of the task.
+        splits: Its texts.
+        cutting: How they become pieces.
+        wanted: What is said about it.
+    """
+    labels = tuple(wanted.labels or sorted(labels_of(splits.train)))
+    strange = sorted(set(labels_of(splits.train)) - set(labels))
+    if strange:
+        raise DataError(
+            f"Task {name!r} has the label {strange[0]!r}, which `labels` does not name."
+        )
+    parts = {"train": splits.train, "dev": splits.dev, "test": splits.test}
+    found = {split: labels_of(part) for split, part in parts.items() if part}
+    unseen = tuple(sorted({label for part in found.values() for label in part} - set(labels)))
+    metric = chosen_metric(wanted.metric or "accuracy", kind="classification")
+    positive = wanted.positive if wanted.positive is not None or metric != "positive_f1" else "1"
+    if positive is not None and positive not in labels:
+        raise DataError(
+            f"Task {name!r} has no label {positive!r} to be the positive one; set `positive` to "
+            f"one of {', '.join(labels[:20])}."
+        )
+    kind = TextClassification(labels, metric, positive, unseen)
+    positions = {label: index for index, label in enumerate((*labels, *unseen))}
+    made = {
+        split: WholeTexts(
+            texts := [text for text in part if isinstance(text, LabelledText)],
+            np.array([positions[str(text.label)] for text in texts], np.int64),
+            cutting.tokenizer,
+            max_length=cutting.max_length,
+        )
+        for split, part in parts.items()
+        if part is not None
+    }
+    return Task(name, kind, made["train"], made.get("dev"), made.get("test"))

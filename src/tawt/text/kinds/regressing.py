@@ -1,0 +1,70 @@
+"""A number for a text, or for a pair of texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from tawt.tasks import Regression, Task
+from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer
+from tawt.text.metrics import METRICS
+from tawt.text.reading import LabelledText
+from tawt.text.tokens import WholeTexts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import nn
+
+    from tawt.text.encoding import Level
+    from tawt.text.reading import Splits
+
+
+@dataclass(frozen=True)
+class TextRegression(Regression):
+    """One number for a whole text.
+
+    Args:
+        metric: "pearson", "spearman" or "r2".
+
+    Example:
+        >>> TextRegression().scores([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])["pearson"].__round__(6)
+        1.0
+    """
+
+    metric: str = "pearson"
+    level: ClassVar[Level] = "text"
+
+    def head(self, width: int) -> nn.Module:
+        """A linear layer with one output."""
+        return last_layer(width, 1)
+
+    def scores(self, gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
+        """Correlations, explained variance and errors."""
+        return {name: each.score(gold, predicted) for name, each in METRICS["regression"].items()}
+
+
+def regression_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
+    """A regression task from texts, or from pairs of them.
+
+    Args:
+        name: Of the task.
+        splits: Its texts.
+        cutting: How they become pieces.
+        wanted: What is said about it.
+    """
+    kind = TextRegression(chosen_metric(wanted.metric or "pearson", kind="regression"))
+    parts = {"train": splits.train, "dev": splits.dev, "test": splits.test}
+    made = {
+        split: WholeTexts(
+            texts := [text for text in part if isinstance(text, LabelledText)],
+            np.array([float(text.label) for text in texts], np.float32),
+            cutting.tokenizer,
+            max_length=cutting.max_length,
+        )
+        for split, part in parts.items()
+        if part is not None
+    }
+    return Task(name, kind, made["train"], made.get("dev"), made.get("test"))

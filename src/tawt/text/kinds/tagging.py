@@ -1,0 +1,142 @@
+"""A tag for every word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
+
+from tawt.errors import DataError
+from tawt.tasks import Task
+from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer
+from tawt.text.metrics import METRICS, sentence_span_f1
+from tawt.text.reading import TaggedSentence, is_iob, labels_of
+from tawt.text.tokens import NO_TAG, TaggedExamples, TagLabels, WordPieces
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor, nn
+
+    from tawt.text.encoding import Level
+    from tawt.text.reading import Splits
+
+Tags = list[str]
+
+
+@dataclass(frozen=True)
+class Tagging:
+    """One of several tags for every word; an example's loss is the mean over its words.
+
+    Args:
+        labels: The tags, in the order of the head's outputs.
+        metric: "accuracy", "span_f1", "span_f1_conlleval", "token_f1" or "macro_f1".
+        unseen: Tags that only held-out examples have: never predicted, so always wrong.
+
+    Example:
+        >>> kind = Tagging(("B-PER", "O"), metric="span_f1")
+        >>> kind.scores([["B-PER", "O"]], [["B-PER", "B-PER"]])["span_f1"].__round__(3)
+        0.667
+    """
+
+    labels: tuple[str, ...]
+    metric: str = "accuracy"
+    unseen: tuple[str, ...] = ()
+    level: ClassVar[Level] = "words"
+
+    def head(self, width: int) -> nn.Module:
+        """A linear layer with one output per tag."""
+        return last_layer(width, len(self.labels))
+
+    def losses(self, outputs: Tensor, labels: TagLabels) -> Tensor:
+        """Each row's part of the mean cross-entropy over its sentence's words."""
+        words = F.cross_entropy(
+            outputs.flatten(0, 1),
+            labels.tags.flatten().long(),
+            ignore_index=NO_TAG,
+            reduction="none",
+        )
+        return words.view_as(labels.tags).sum(dim=1) * labels.share
+
+    def answers(self, outputs: Tensor, labels: TagLabels) -> tuple[list[Tags], list[Tags]]:
+        """Gold and most probable tags of each sentence, its rows put together again."""
+        names = (*self.labels, *self.unseen)
+        best, tags = outputs.argmax(dim=-1).cpu().numpy(), labels.tags.cpu().numpy()
+        owners = labels.sentence.tolist()
+        gold: list[Tags] = [[] for _ in range(owners[-1] + 1)]
+        predicted: list[Tags] = [[] for _ in gold]
+        for owner, row, answer in zip(owners, tags, best, strict=True):
+            known = row != NO_TAG
+            gold[owner] += [names[index] for index in row[known]]
+            predicted[owner] += [names[index] for index in answer[known]]
+        return gold, predicted
+
+    def scores(self, gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
+        """Every metric that these tags have: of spans, only where they mark spans."""
+        names = METRICS["tagging"] if self._marks_spans else ("accuracy", "macro_f1")
+        return {name: METRICS["tagging"][name].score(gold, predicted) for name in names}
+
+    def example_scores(self, gold: Sequence[Tags], predicted: Sequence[Tags]) -> list[float]:
+        """Of each sentence: F1 of its spans, or the share of its words that are right."""
+        pairs = zip(gold, predicted, strict=True)
+        if self.metric in ("span_f1", "span_f1_conlleval"):
+            reading: Literal["strict", "conlleval"] = (
+                "strict" if self.metric == "span_f1" else "conlleval"
+            )
+            return [sentence_span_f1(g, p, reading=reading) for g, p in pairs]
+        if self.metric == "token_f1":
+            return [_token_f1(g, p) for g, p in pairs]
+        return [sum(map(str.__eq__, g, p)) / max(1, len(g)) for g, p in pairs]
+
+    @property
+    def _marks_spans(self) -> bool:
+        return is_iob([*self.labels, *self.unseen])
+
+
+def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
+    """A tagging task from sentences.
+
+    Args:
+        name: Of the task.
+        splits: Its sentences.
+        cutting: How they become pieces.
+        wanted: What is said about it.
+    """
+    train = _sentences(splits.train)
+    labels = tuple(wanted.labels or sorted(labels_of(train)))
+    held_out = [s for part in (splits.dev, splits.test) if part for s in _sentences(part)]
+    unseen = tuple(sorted(set(labels_of(held_out)) - set(labels)))
+    strange = sorted(set(labels_of(train)) - set(labels))
+    if strange:
+        raise DataError(f"Task {name!r} has the tag {strange[0]!r}, which `labels` does not name.")
+    usual = "span_f1" if is_iob([*labels, *unseen]) else "accuracy"
+    kind = Tagging(labels, chosen_metric(wanted.metric or usual, kind="tagging"), unseen)
+    pieces = WordPieces(
+        cutting.tokenizer,
+        max_length=cutting.max_length,
+        long=cutting.long,
+        overlap=cutting.overlap,
+    )
+    positions = {tag: index for index, tag in enumerate((*labels, *unseen))}
+    padding = int(cutting.tokenizer.pad_token_id or 0)
+
+    def made(part: Sequence[object] | None) -> TaggedExamples | None:
+        if part is None:
+            return None
+        return TaggedExamples(_sentences(part), positions, pieces, padding=padding)
+
+    examples = made(splits.train)
+    assert examples is not None
+    return Task(name, kind, examples, made(splits.dev), made(splits.test))
+
+
+def _sentences(examples: Sequence[object]) -> list[TaggedSentence]:
+    return [example for example in examples if isinstance(example, TaggedSentence)]
+
+
+def _token_f1(gold: Tags, predicted: Tags) -> float:
+    """F1 of the tags other than O in one sentence; 1 where neither has any."""
+    right = sum(g == p != "O" for g, p in zip(gold, predicted, strict=True))
+    marked = sum(tag != "O" for tag in gold) + sum(tag != "O" for tag in predicted)
+    return 2 * right / marked if marked else 1.0

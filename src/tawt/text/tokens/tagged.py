@@ -1,0 +1,110 @@
+"""Tagged sentences, ready to be cut into batches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tawt.tasks import Batch
+from tawt.text.encoding import TextInputs
+from tawt.text.tokens.fingerprints import sha256_of
+from tawt.text.tokens.flat import FlatRows, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tawt.tasks.task import Indices
+    from tawt.text.reading import TaggedSentence
+    from tawt.text.tokens.words import WordPieces
+
+NO_TAG = -100
+"""Where there is no word's first piece; cross-entropy passes it over."""
+
+
+class TagLabels(NamedTuple):
+    """The gold tags of a batch."""
+
+    tags: Tensor
+    """Position of the tag at each word's first piece, `NO_TAG` elsewhere, `(rows, width)`."""
+    share: Tensor
+    """One over the number of words of the row's sentence, `(rows,)`."""
+    sentence: Tensor
+    """Which sentence of the batch a row is of, `(rows,)`."""
+
+
+class TaggedExamples:
+    """Sentences with a tag for each word; long ones may be several rows.
+
+    Args:
+        sentences: Words and tags.
+        positions: Of each tag among the task's, unknown ones included.
+        pieces: Cuts words into pieces.
+        padding: Id of the padding piece.
+    """
+
+    def __init__(
+        self,
+        sentences: Sequence[TaggedSentence],
+        positions: Mapping[str, int],
+        pieces: WordPieces,
+        *,
+        padding: int,
+    ) -> None:
+        self.sentences = sentences
+        self._padding = padding
+        ids: list[Ints] = []
+        tags: list[Ints] = []
+        counts = np.zeros(len(sentences), np.int64)
+        shares: list[float] = []
+        for number, rows in enumerate(pieces.rows(s.words for s in sentences)):
+            gold = np.array([positions[tag] for tag in sentences[number].tags], np.int32)
+            counts[number] = len(rows)
+            share = 1 / max(1, sum(len(row.words) for row in rows))
+            for row in rows:
+                placed = np.full(len(row.ids), NO_TAG, np.int32)
+                placed[row.places] = gold[row.words]
+                ids.append(row.ids)
+                tags.append(placed)
+                shares.append(share)
+        self._ids = FlatRows.joined(ids, dtype=np.int32)
+        self._tags = FlatRows.joined(tags, dtype=np.int32)
+        self._shares = np.array(shares, np.float32)
+        self._first = np.concatenate([[0], np.cumsum(counts)])
+        self.lengths: Ints = np.maximum.reduceat(self._ids.lengths, self._first[:-1])
+        """Pieces of each sentence's longest row, to batch like with like."""
+
+    def __len__(self) -> int:
+        return len(self._first) - 1
+
+    @property
+    def pieces(self) -> int:
+        """In all."""
+        return len(self._ids.values)
+
+    def batch(self, indices: Indices) -> Batch:
+        """The sentences at these positions; all rows of each."""
+        rows, owners = self._rows(indices)
+        width = self._ids.width(rows)
+        ids = self._ids.padded(rows, width=width, filler=self._padding)
+        tags = self._tags.padded(rows, width=width, filler=NO_TAG)
+        lengths = self._ids.lengths[rows]
+        inputs = TextInputs(torch.from_numpy(ids), torch.from_numpy(lengths), None, "words")
+        shares = torch.from_numpy(self._shares[rows])
+        labels = TagLabels(torch.from_numpy(tags), shares, torch.from_numpy(owners))
+        return Batch(inputs, labels)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of pieces and tags."""
+        return sha256_of(self._ids.values, self._ids.starts, self._tags.values, self._first)
+
+    def _rows(self, indices: Indices) -> tuple[Ints, Ints]:
+        """The rows of these sentences, and the sentence of each row."""
+        firsts, counts = self._first[indices], np.diff(self._first)[indices]
+        owners = np.repeat(np.arange(len(indices)), counts)
+        if len(owners) == len(indices):
+            return firsts, owners
+        inside = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return firsts[owners] + inside, owners

@@ -1,0 +1,95 @@
+"""Whole texts, or pairs of them, each with one answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from tawt.tasks import Batch
+from tawt.text.encoding import TextInputs
+from tawt.text.tokens.fingerprints import sha256_of
+from tawt.text.tokens.flat import FlatRows, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from transformers import PreTrainedTokenizerFast
+
+    from tawt.tasks.task import Indices
+    from tawt.text.reading import LabelledText
+
+_AT_A_TIME = 1024
+
+
+class WholeTexts:
+    """Texts with one label or number each; longer ones are cut at the end.
+
+    Args:
+        texts: The texts.
+        answers: One for each: positions of labels, or numbers.
+        tokenizer: A fast one.
+        max_length: Most pieces to a text, or to the two of a pair together.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[LabelledText],
+        answers: NDArray[Any],
+        tokenizer: PreTrainedTokenizerFast,
+        *,
+        max_length: int,
+    ) -> None:
+        self.texts = texts
+        self._answers = answers
+        self._padding = int(tokenizer.pad_token_id or 0)
+        self.cut_texts = 0
+        """Texts that were too long."""
+        ids: list[Ints] = []
+        types: list[Ints] = []
+        wants_types = "token_type_ids" in tokenizer.model_input_names
+        for start in range(0, len(texts), _AT_A_TIME):
+            chunk = texts[start : start + _AT_A_TIME]
+            seconds = [text.second for text in chunk]
+            encoded = tokenizer(
+                [text.text for text in chunk],
+                None if seconds[0] is None else [second or "" for second in seconds],
+                truncation="longest_first",
+                max_length=max_length,
+                return_token_type_ids=wants_types,
+                verbose=False,
+            )
+            self.cut_texts += sum(bool(each.overflowing) for each in encoded.encodings)
+            ids += [np.array(row, np.int32) for row in encoded["input_ids"]]
+            if wants_types and seconds[0] is not None:
+                types += [np.array(row, np.int32) for row in encoded["token_type_ids"]]
+        self._ids = FlatRows.joined(ids, dtype=np.int32)
+        self._types = FlatRows.joined(types, dtype=np.int32) if types else None
+        self.lengths: Ints = self._ids.lengths
+        """Pieces of each text, to batch like with like."""
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def pieces(self) -> int:
+        """In all."""
+        return len(self._ids.values)
+
+    def batch(self, indices: Indices) -> Batch:
+        """The texts at these positions."""
+        width = self._ids.width(indices)
+        ids = self._ids.padded(indices, width=width, filler=self._padding)
+        types = None
+        if self._types is not None:
+            types = torch.from_numpy(self._types.padded(indices, width=width, filler=0))
+        lengths = torch.from_numpy(self._ids.lengths[indices])
+        inputs = TextInputs(torch.from_numpy(ids), lengths, types, "text")
+        return Batch(inputs, torch.from_numpy(self._answers[indices]))
+
+    def fingerprint(self) -> str:
+        """SHA-256 of pieces and answers."""
+        types = [] if self._types is None else [self._types.values]
+        return sha256_of(self._ids.values, self._ids.starts, self._answers, *types)
