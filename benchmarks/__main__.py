@@ -8,18 +8,19 @@ numbers mean nothing and are held to no goal.
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import authors_way, machine, memory, overhead
+from benchmarks import machine
 from benchmarks.report import Report
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from benchmarks.finding import Finding
 
-_BENCHMARKS = {"overhead": overhead, "memory": memory, "authors_way": authors_way}
+_BENCHMARKS = ("overhead", "memory", "authors_way", "text_speed", "text_loading")
 _WIDTH = 150
 _REPORTS = Path(__file__).parent / "reports"
 
@@ -41,12 +42,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(options.threads)
     console = Console()
     console.width = max(console.width, _WIDTH)  # the table is wide; a pipe has no width
+    modules = {name: importlib.import_module(f"benchmarks.{name}") for name in names}
     findings: list[Finding] = []
     seconds: dict[str, float] = {}
     for name in names:
         console.print(f"running {name} …")
         start = time.perf_counter()
-        found = _BENCHMARKS[name].run(device=device, quick=options.quick)
+        found = modules[name].run(device=device, quick=options.quick, **_about(name, options))
         seconds[name] = time.perf_counter() - start
         if options.quick:
             found = [replace(finding, goal=None) for finding in found]
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command=_command(names, options),
         machine=machine.description(device),
         seconds=seconds,
-        methods={name: inspect.getdoc(_BENCHMARKS[name]) or "" for name in names},
+        methods={name: inspect.getdoc(modules[name]) or "" for name in names},
         findings=findings,
     )
     parts = [report.day.isoformat(), machine.kind(device)]
@@ -74,15 +76,26 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--threads", type=int, default=1, help="on the CPU; one measures work, more the wall clock"
     )
+    parser.add_argument("--text-data", type=Path, metavar="DIR", help="holds ewt/pos.train.tsv")
+    parser.add_argument("--encoder", help="for text; MiniLM in a package by default")
     parser.add_argument("--quick", action="store_true", help="tiny models; a smoke test")
     parser.add_argument("--out", type=Path, default=_REPORTS, metavar="DIR")
     return parser
+
+
+def _about(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """What the benchmarks on text are told beside."""
+    if not name.startswith("text"):
+        return {}
+    given = {"data": options.text_data, "encoder": options.encoder}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 def _command(names: list[str], options: argparse.Namespace) -> str:
     words = ["python -m benchmarks", *(names if len(names) < len(_BENCHMARKS) else [])]
     words += ["--device", options.device]
     words += ["--threads", str(options.threads)] if options.device == "cpu" else []
+    words += ["--text-data DATA"] if options.text_data else []
     return " ".join([*words, *(["--quick"] if options.quick else [])])
 
 

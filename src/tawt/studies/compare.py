@@ -14,7 +14,7 @@ from tawt.studies.folder import CONFIG as RUN_CONFIG
 from tawt.studies.folder import RunFolder
 from tawt.studies.pool import Job, run_all
 from tawt.studies.rows import Row, chosen, slug
-from tawt.studies.run import check
+from tawt.studies.run import fitted
 from tawt.studies.significance import paired_t_test, verdicts
 
 if TYPE_CHECKING:
@@ -102,10 +102,12 @@ def compare(
     target = config.target
     if not isinstance(target, str):
         raise ConfigError("A comparison has one target; `target` names several.")
-    if all(task.test is None for task in building.tasks(config) if task.name == target):
+    tasks = building.tasks(config)
+    if all(task.test is None for task in tasks if task.name == target):
         raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
+    model = building.model(config, tasks)
     for row in table:  # what cannot be run is found before anything is written
-        check(row.applied(config, seed=seeds[0]))
+        fitted(row.applied(config, seed=seeds[0]), tasks, model)
     if (folder / RUN_CONFIG).exists():
         raise RunError(f"{folder} holds a single run; give the comparison another folder.")
     total, finished = len(table) * len(seeds), 0

