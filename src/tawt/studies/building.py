@@ -33,18 +33,27 @@ if TYPE_CHECKING:
 
 def tasks(config: RunConfig) -> list[Task]:
     """The tasks that the configuration names: sources and targets, in that order."""
-    names = task_names(config)
-    sources = sources_of(config, names)
-    wanted = [*sources, *config.targets]
-    for name in wanted:
-        if name not in names:
-            raise ConfigError(f"There is no task {name!r} in the data; {suggestion(name, names)}")
+    wanted = used_names(config)
     if isinstance(config.model, EncoderConfig):
         from tawt.studies import text_building
 
         return text_building.tasks(config, wanted)
     found = {task.name: task for task in array_building.tasks(config, wanted)}
     return [found[name] for name in wanted]
+
+
+def used_names(config: RunConfig) -> list[str]:
+    """Names of the tasks that the run uses: sources and targets, in that order.
+
+    Raises:
+        ConfigError: The data has no such task.
+    """
+    names = task_names(config)
+    wanted = [*sources_of(config, names), *config.targets]
+    for name in wanted:
+        if name not in names:
+            raise ConfigError(f"There is no task {name!r} in the data; {suggestion(name, names)}")
+    return wanted
 
 
 def task_names(config: RunConfig) -> list[str]:

@@ -109,8 +109,8 @@ class TextData(Strict):
     """By name: sources and target."""
 
 
-GRAMMAR_TASKS = ("pos", "chunk", "predicate", "entity")
-"""What the generated corpus is annotated with."""
+GRAMMAR_TASKS = ("pos", "chunk", "predicate", "entity", "shuffled")
+"""What the generated corpus is annotated with; the last has parts of speech out of order."""
 
 
 class GrammarData(Strict):

@@ -7,9 +7,9 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tawt.errors import RunError
 
@@ -27,24 +27,44 @@ def write(path: Path, content: str | bytes) -> None:
         'hello'
     """
     data = content.encode() if isinstance(content, str) else content
-    temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
+        with whole(path) as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())  # mkstemp makes it private
-        Path(temporary).replace(path)
     except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):  # the disk may refuse this too
-                Path(temporary).unlink(missing_ok=True)
         raise RunError(
             f"Could not write {path}: {error.strerror or error}. What was there before is intact; "
             "make room (or fix the permissions) and run again with --resume."
         ) from error
+
+
+@contextlib.contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """A file to write piece by piece, which takes its name when all is written, or never.
+
+    Raises:
+        OSError: If it cannot be written; the old file is as it was.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with whole(Path(folder, "note.txt")) as file:
+        ...         _ = file.write(b"hello")
+        ...     Path(folder, "note.txt").read_text()
+        'hello'
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # mkstemp makes it private
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):  # the disk may refuse this too
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def write_json(path: Path, value: Any) -> None:

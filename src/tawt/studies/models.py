@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from safetensors import SafetensorError
 from safetensors.torch import save
 
 import tawt
+from tawt.errors import RunError
 from tawt.studies import array_building, files
 from tawt.studies.data_sections import EncoderConfig
 from tawt.studies.rows import slug
@@ -39,24 +41,43 @@ def write_model(
         tasks: Sources and targets.
         model: Trained.
         result: What came of it.
+
+    Raises:
+        RunError: It cannot be written.
     """
     if not isinstance(config.model, EncoderConfig):
         files.write(path / MODEL / "model.safetensors", save(model.state_dict()))
         files.write_json(path / MODEL / "model.json", _about(config, tasks, model))
         return
+    part = path / f".{MODEL}.part"
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        _write_text_models(part, config.model.encoder, config, tasks, model, result)
+        shutil.rmtree(path / MODEL, ignore_errors=True)
+        part.rename(path / MODEL)
+    except (OSError, SafetensorError) as error:
+        raise RunError(
+            f"Could not write {path / MODEL}: {error}. Make room (or fix the permissions) and run "
+            "again with --resume."
+        ) from error
+
+
+def _write_text_models(
+    folder: Path,
+    encoder: str,
+    config: RunConfig,
+    tasks: Sequence[Task],
+    model: MultiTaskModel,
+    result: TrainingResult,
+) -> None:
     from tawt.text.encoding import load_tokenizer
     from tawt.text.saving import save_model
 
-    tokenizer = load_tokenizer(config.model.encoder)
-    part = path / f".{MODEL}.part"
-    shutil.rmtree(part, ignore_errors=True)
+    tokenizer = load_tokenizer(encoder)
     for task in tasks:
         if task.name in config.targets:
-            inside = part if len(config.targets) == 1 else part / slug(task.name)
-            card = _card(config, task, result)
-            save_model(model, task, tokenizer, inside, card=card)
-    shutil.rmtree(path / MODEL, ignore_errors=True)
-    part.rename(path / MODEL)
+            inside = folder if len(config.targets) == 1 else folder / slug(task.name)
+            save_model(model, task, tokenizer, inside, card=_card(config, task, result))
 
 
 def _about(config: RunConfig, tasks: Sequence[Task], model: MultiTaskModel) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING
 
 from tawt.errors import RunError
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _PLAIN = ("task", "gold", "predicted", "score")
 _TEXT = ("task", "example", "input", "gold", "predicted", "score")
+# Tabs, and all that any reader might take for the end of a line.
+_BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 
 def as_tsv(found: Sequence[tuple[str, Examples, Predictions]]) -> str:
@@ -29,9 +32,7 @@ def as_tsv(found: Sequence[tuple[str, Examples, Predictions]]) -> str:
         found: Task, examples and predictions.
     """
     text = io.StringIO()
-    if not any(
-        hasattr(examples, "sentences") or hasattr(examples, "texts") for _, examples, _ in found
-    ):
+    if not any(_is_text(examples) for _, examples, _ in found):
         writer = csv.writer(text, delimiter="\t", lineterminator="\n")
         writer.writerow(_PLAIN)
         for task, _, each in found:
@@ -41,7 +42,7 @@ def as_tsv(found: Sequence[tuple[str, Examples, Predictions]]) -> str:
     text.write("\t".join(_TEXT) + "\n")
     for task, examples, each in found:
         for row in _text_rows(task, examples, each):
-            text.write("\t".join(" ".join(str(field).split()) for field in row) + "\n")
+            text.write("\t".join(_BREAKS.sub(" ", str(field)) for field in row) + "\n")
     return text.getvalue()
 
 

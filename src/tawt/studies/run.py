@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from tawt.errors import DataError, Interrupted, RunError
+from tawt.errors import ConfigError, DataError, Interrupted, RunError
 from tawt.studies import building
 from tawt.studies.folder import FolderCheckpoint, RunFolder
 from tawt.studies.models import write_model
@@ -144,6 +144,12 @@ def _check_target(config: RunConfig, tasks: Sequence[Task]) -> None:
                 f"The target {task.name!r} has neither dev nor test examples, so nothing could be "
                 "measured; give it at least one of them."
             )
+    chosen_by = [task for task in tasks if task.name in config.targets and task.dev is not None]
+    if config.training.patience is not None and not chosen_by:
+        raise ConfigError(
+            "`training.patience` waits for a better dev score, but the target has no dev examples; "
+            "give it some (text: `held_out`), or leave `patience` out."
+        )
 
 
 def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,14 @@ from tawt.text.grammar import generate
 from tawt.text.kinds import MAKERS, Cutting, Wanted
 from tawt.text.reading import ReadOptions, SplitFiles, Splits, TaggedSentence, load
 from tawt.text.reading.report import ReadReport
-from tawt.training.streams import derived_seed
+from tawt.training.streams import derived_seed, stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tawt.studies.config import RunConfig
     from tawt.tasks import Task
+    from tawt.text.reading import Example
 
 _log = logging.getLogger(__name__)
 _HELD_OUT = {"dev": 100, "test": 400}  # sentences of the generated corpus
@@ -110,7 +112,9 @@ def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
     assert isinstance(config.data, TextData)
     settings = config.data.tasks[name]
     wanted = Wanted(labels=settings.labels, metric=settings.metric, positive=settings.positive)
-    return MAKERS[settings.kind](name, splits, cutting, wanted)
+    made = MAKERS[settings.kind](name, splits, cutting, wanted)
+    _tell_cut(made)
+    return made
 
 
 def _tell(name: str, report: ReadReport) -> None:
@@ -125,21 +129,37 @@ def _tell(name: str, report: ReadReport) -> None:
             _log.info("task %r: %d examples of %s are in train too", name, count, split)
 
 
+def _tell_cut(task: Task) -> None:
+    for split in ("train", "dev", "test"):
+        examples = getattr(task, split)
+        if words := getattr(examples, "cut_words", 0):
+            rule = "past `max_length`, neither learned nor scored"
+            _log.warning("task %r: %d words of %s are %s", task.name, words, split, rule)
+        if texts := getattr(examples, "cut_texts", 0):
+            rule = "longer than `max_length`; their ends are not read"
+            _log.warning("task %r: %d texts of %s are %s", task.name, texts, split, rule)
+
+
+_LAYERS = {"pos": "pos", "chunk": "chunks", "predicate": "predicates", "entity": "entities"}
+
+
 def _generated(data: GrammarData, name: str, *, seed: int, target: bool) -> Splits:
     """Sentences of the generated corpus; a source's are news, the target's are web text."""
-    layer = {"pos": "pos", "chunk": "chunks", "predicate": "predicates", "entity": "entities"}[name]
 
-    def sentences(split: str, count: int, of: int) -> list[TaggedSentence]:
+    def sentences(split: str, count: int, of: int) -> list[Example]:
         corpus_seed = derived_seed(of, "grammar", name, split) % 2**31
         made = generate(count, seed=corpus_seed, register="web" if target else "news")
+        layer = _LAYERS.get(name, "pos")
+        tags = [tag for sentence in made for tag in getattr(sentence, layer)]
+        if name not in _LAYERS:
+            tags = [tags[place] for place in stream(corpus_seed, "shuffled").permutation(len(tags))]
+        ends = itertools.accumulate(len(sentence.words) for sentence in made)
         return [
-            TaggedSentence(sentence.words, getattr(sentence, layer), number)
-            for number, sentence in enumerate(made, start=1)
+            TaggedSentence(each.words, tuple(tags[end - len(each.words) : end]), number)
+            for number, (each, end) in enumerate(zip(made, ends, strict=True), start=1)
         ]
 
-    size = data.target_size if target else data.source_size
-    train = sentences("train", size, seed)
+    train = sentences("train", data.target_size if target else data.source_size, seed)
     held = {split: sentences(split, count, 0) for split, count in _HELD_OUT.items()}
     sizes = {"train": len(train)} | {split: len(part) for split, part in held.items()}
-    report = ReadReport(sizes=sizes, duplicates={})
-    return Splits(list(train), list(held["dev"]), list(held["test"]), report)
+    return Splits(train, held["dev"], held["test"], ReadReport(sizes=sizes, duplicates={}))

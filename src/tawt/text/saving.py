@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import stat
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -55,6 +56,18 @@ def save_model(
         body.set_submodule(name, nn.Identity())
     tokenizer.save_pretrained(folder)
     (folder / "README.md").write_text(card, encoding="utf-8")
+    make_readable(folder)
+
+
+def make_readable(folder: Path) -> None:
+    """Let whoever may read the configuration read the weights too; they are written private.
+
+    Args:
+        folder: Of a model in Hugging Face form.
+    """
+    mode = (folder / "config.json").stat().st_mode
+    for weights in folder.glob("*.safetensors"):
+        weights.chmod(stat.S_IMODE(mode))
 
 
 def _config(body: PreTrainedModel, task: Task) -> Any:

@@ -13,6 +13,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from tawt.text.encoding.loading import quietly
+from tawt.text.saving import make_readable
 from tawt.training.streams import derived_seed
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def write_tiny_encoder(
     with quietly():
         model.save_pretrained(part)
     tokenizer.save_pretrained(part)
+    make_readable(part)
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
     return folder

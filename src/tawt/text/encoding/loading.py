@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from tokenizers import normalizers, pre_tokenizers
 from transformers import (
     AutoConfig,
     AutoModelForSequenceClassification,
@@ -18,7 +19,7 @@ from tawt.errors import ConfigError
 from tawt.text.encoding.finding import located, not_found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
@@ -33,6 +34,12 @@ _CLASSES = {
     "text": AutoModelForSequenceClassification,
 }
 
+# RoBERTa and its kin, and MPNet, count places from the padding's id on.
+_COUNT_FROM_PADDING = (
+    *("roberta", "camembert", "mpnet", "longformer"),
+    *("data2vec-text", "ibert", "luke", "markuplm", "xmod"),
+)
+
 
 def load_tokenizer(encoder: str) -> PreTrainedTokenizerFast:
     """The encoder's fast tokenizer, ready for words that are split already.
@@ -45,15 +52,20 @@ def load_tokenizer(encoder: str) -> PreTrainedTokenizerFast:
     """
     place = located(encoder)
     with quietly(), _explained(encoder):
-        tokenizer: Any = AutoTokenizer.from_pretrained(place)
+        tokenizer: Any = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
         if not tokenizer.is_fast:
             raise ConfigError(
                 f"The encoder {encoder!r} has no fast tokenizer (tokenizer.json), which is needed "
                 "to know which word a piece belongs to; convert it, or choose another encoder."
             )
+        if set(tokenizer.get_vocab().values()) <= set(tokenizer.all_special_ids):
+            raise not_found(encoder, "it comes without a tokenizer")
         if _needs_prefix_space(tokenizer):
             # Byte-level tokenizers tell a word's first piece by the blank before it.
-            tokenizer = AutoTokenizer.from_pretrained(place, add_prefix_space=True)
+            tokenizer = AutoTokenizer.from_pretrained(
+                place, add_prefix_space=True, trust_remote_code=False
+            )
+            _put_blank_before_words(tokenizer.backend_tokenizer)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     found: PreTrainedTokenizerFast = tokenizer
@@ -70,14 +82,18 @@ def load_body(encoder: str, level: Level) -> PreTrainedModel:
     Raises:
         ConfigError: It cannot be had, or has no such model.
     """
+    body: PreTrainedModel
     with quietly(), _explained(encoder):
-        body: PreTrainedModel = _CLASSES[level].from_pretrained(
+        body, found = _CLASSES[level].from_pretrained(
             located(encoder),
             num_labels=OUTPUTS,
             dtype=torch.float32,
             use_safetensors=True,  # anything else is a pickle
             ignore_mismatched_sizes=True,  # a checkpoint may bring a head of its own
+            trust_remote_code=False,
+            output_loading_info=True,
         )
+        _check_is_trained(body, found, encoder)
     return body
 
 
@@ -88,7 +104,8 @@ def longest_input(encoder: str) -> int | None:
         encoder: A hub name, a folder, or `package:NAME`.
     """
     with quietly(), _explained(encoder):
-        return positions(AutoConfig.from_pretrained(located(encoder)))
+        config = AutoConfig.from_pretrained(located(encoder), trust_remote_code=False)
+        return positions(config)
 
 
 def positions(config: PretrainedConfig) -> int | None:
@@ -102,17 +119,35 @@ def positions(config: PretrainedConfig) -> int | None:
     known: int | None = getattr(config, "max_position_embeddings", None)
     if known is None or known <= 0:
         return None
-    # RoBERTa and its kin, and MPNet, count places from the padding's id on.
     kind = str(getattr(config, "model_type", ""))
-    offset = any(name in kind for name in ("roberta", "camembert", "mpnet", "longformer"))
+    offset = any(name in kind for name in _COUNT_FROM_PADDING)
     padding: int = getattr(config, "pad_token_id", None) or 0
     return known - padding - 1 if offset else known
 
 
+def _check_is_trained(body: PreTrainedModel, found: Mapping[str, Any], encoder: str) -> None:
+    """Refuse weights that the encoder, as it is configured, could not take up."""
+    prefix = f"{body.base_model_prefix}."
+    own = {name for name in body.state_dict() if name.startswith(prefix)}
+    misshapen = sorted(own & {name for name, *_ in found["mismatched_keys"]})
+    if misshapen:
+        raise not_found(encoder, f"{misshapen[0]} has another shape than its config.json says")
+    if own and own <= set(found["missing_keys"]):
+        raise not_found(encoder, f"its model.safetensors is of no {type(body).__name__}")
+
+
 def _needs_prefix_space(tokenizer: Any) -> bool:
-    kind = type(tokenizer.backend_tokenizer.pre_tokenizer).__name__
-    parts = repr(tokenizer.backend_tokenizer.pre_tokenizer)
-    return kind == "ByteLevel" or "ByteLevel(add_prefix_space=False" in parts
+    # A sequence's parts are only to be seen in its repr.
+    return "ByteLevel(add_prefix_space=False" in repr(tokenizer.backend_tokenizer.pre_tokenizer)
+
+
+def _put_blank_before_words(backend: Any) -> None:
+    """Where the tokenizer's class did not heed `add_prefix_space`."""
+    if isinstance(backend.pre_tokenizer, pre_tokenizers.ByteLevel):
+        backend.pre_tokenizer.add_prefix_space = True
+    else:
+        known = [] if backend.normalizer is None else [backend.normalizer]
+        backend.normalizer = normalizers.Sequence([*known, normalizers.Prepend(" ")])
 
 
 @contextlib.contextmanager
@@ -121,8 +156,8 @@ def _explained(encoder: str) -> Iterator[None]:
         yield
     except ConfigError:
         raise
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = " ".join(str(error).split())[:300].rstrip(". ")
+    except Exception as error:  # a broken file makes the libraries raise anything
+        reason = " ".join(str(error).split())[:300].rstrip(". ") or type(error).__name__
         raise not_found(encoder, reason) from error
 
 

@@ -70,8 +70,9 @@ class TextRepresentation(nn.Module):
         """Vectors, shape `(rows, width, size)` for words or `(rows, size)` for texts."""
         ids, lengths, types, level = inputs
         places = torch.arange(ids.shape[1], device=ids.device)
+        mask = (places < lengths[:, None]).long()  # XLNet subtracts it
         extra = {} if types is None else {"token_type_ids": types}
-        found = self.bodies[level](input_ids=ids, attention_mask=places < lengths[:, None], **extra)
+        found = self.bodies[level](input_ids=ids, attention_mask=mask, **extra)
         vectors: Tensor = found.logits
         return vectors
 

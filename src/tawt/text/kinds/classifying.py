@@ -81,13 +81,19 @@ def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wan
     parts = {"train": splits.train, "dev": splits.dev, "test": splits.test}
     found = {split: labels_of(part) for split, part in parts.items() if part}
     unseen = tuple(sorted({label for part in found.values() for label in part} - set(labels)))
-    metric = chosen_metric(wanted.metric or "accuracy", kind="classification")
+    metric = chosen_metric(wanted.metric or "accuracy", kind="classification", task=name)
     positive = wanted.positive if wanted.positive is not None or metric != "positive_f1" else "1"
     if positive is not None and positive not in labels:
         raise DataError(
             f"Task {name!r} has no label {positive!r} to be the positive one; set `positive` to "
             f"one of {', '.join(labels[:20])}."
         )
+    for split in ("dev", "test"):
+        if positive is not None and positive not in found.get(split, labels):
+            raise DataError(
+                f"Task {name!r} has no {split} example of the positive label {positive!r}, so its "
+                "F1 means nothing there; give some, or leave `positive` out and take macro_f1."
+            )
     kind = TextClassification(labels, metric, positive, unseen)
     positions = {label: index for index, label in enumerate((*labels, *unseen))}
     made = {

@@ -60,15 +60,22 @@ def last_layer(width: int, outputs: int) -> nn.Module:
     return layer
 
 
-def chosen_metric(name: str, *, kind: TaskKind) -> str:
+def chosen_metric(name: str, *, kind: TaskKind, task: str) -> str:
     """The name, if it is a score of that kind of task and more of it is better.
 
     Example:
-        >>> chosen_metric("mse", kind="regression")
+        >>> chosen_metric("mse", kind="regression", task="age")
         Traceback (most recent call last):
         ...
-        tawt.errors.ConfigError: The metric 'mse' is an error, better when smaller; choose by r2.
+        tawt.errors.ConfigError: Task 'age': the metric 'mse' is an error, better when smaller; \
+choose by r2.
     """
-    if metric(name, kind=kind).best == "smallest":
-        raise ConfigError(f"The metric {name!r} is an error, better when smaller; choose by r2.")
+    try:
+        found = metric(name, kind=kind)
+    except ConfigError as error:
+        raise ConfigError(f"Task {task!r}: {error}") from error
+    if found.best == "smallest":
+        raise ConfigError(
+            f"Task {task!r}: the metric {name!r} is an error, better when smaller; choose by r2."
+        )
     return name

@@ -55,7 +55,7 @@ def regression_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted)
         cutting: How they become pieces.
         wanted: What is said about it.
     """
-    kind = TextRegression(chosen_metric(wanted.metric or "pearson", kind="regression"))
+    kind = TextRegression(chosen_metric(wanted.metric or "pearson", kind="regression", task=name))
     parts = {"train": splits.train, "dev": splits.dev, "test": splits.test}
     made = {
         split: WholeTexts(

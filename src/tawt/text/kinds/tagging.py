@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
-from tawt.errors import DataError
+from tawt.errors import ConfigError, DataError
 from tawt.tasks import Task
 from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer
-from tawt.text.metrics import METRICS, sentence_span_f1
+from tawt.text.metrics import METRICS, sentence_span_f1, spans
 from tawt.text.reading import TaggedSentence, is_iob, labels_of
 from tawt.text.tokens import NO_TAG, TaggedExamples, TagLabels, WordPieces
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tawt.text.reading import Splits
 
 Tags = list[str]
+
+_OF_SPANS = ("span_f1", "span_f1_conlleval")
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,15 @@ class Tagging:
 
     def scores(self, gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
         """Every metric that these tags have: of spans, only where they mark spans."""
-        names = METRICS["tagging"] if self._marks_spans else ("accuracy", "macro_f1")
-        return {name: METRICS["tagging"][name].score(gold, predicted) for name in names}
+        known = METRICS["tagging"]
+        plain = [name for name in known if name in ("accuracy", "macro_f1", self.metric)]
+        names = known if _mark_spans([*self.labels, *self.unseen]) else plain
+        return {name: known[name].score(gold, predicted) for name in names}
 
     def example_scores(self, gold: Sequence[Tags], predicted: Sequence[Tags]) -> list[float]:
         """Of each sentence: F1 of its spans, or the share of its words that are right."""
         pairs = zip(gold, predicted, strict=True)
-        if self.metric in ("span_f1", "span_f1_conlleval"):
+        if self.metric in _OF_SPANS:
             reading: Literal["strict", "conlleval"] = (
                 "strict" if self.metric == "span_f1" else "conlleval"
             )
@@ -88,10 +92,6 @@ class Tagging:
         if self.metric == "token_f1":
             return [_token_f1(g, p) for g, p in pairs]
         return [sum(map(str.__eq__, g, p)) / max(1, len(g)) for g, p in pairs]
-
-    @property
-    def _marks_spans(self) -> bool:
-        return is_iob([*self.labels, *self.unseen])
 
 
 def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
@@ -110,8 +110,15 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) ->
     strange = sorted(set(labels_of(train)) - set(labels))
     if strange:
         raise DataError(f"Task {name!r} has the tag {strange[0]!r}, which `labels` does not name.")
-    usual = "span_f1" if is_iob([*labels, *unseen]) else "accuracy"
-    kind = Tagging(labels, chosen_metric(wanted.metric or usual, kind="tagging"), unseen)
+    marked = _mark_spans([*labels, *unseen])
+    usual = "span_f1" if marked else "accuracy"
+    metric = chosen_metric(wanted.metric or usual, kind="tagging", task=name)
+    if metric in _OF_SPANS and not marked:
+        raise ConfigError(
+            f"Task {name!r}: the metric {metric!r} is of spans, which tags B-TYPE, I-TYPE and O "
+            f"mark; these are {', '.join(labels[:5])}. Choose accuracy, token_f1 or macro_f1."
+        )
+    kind = Tagging(labels, metric, unseen)
     pieces = WordPieces(
         cutting.tokenizer,
         max_length=cutting.max_length,
@@ -133,6 +140,14 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) ->
 
 def _sentences(examples: Sequence[object]) -> list[TaggedSentence]:
     return [example for example in examples if isinstance(example, TaggedSentence)]
+
+
+def _mark_spans(tags: Sequence[str]) -> bool:
+    try:
+        spans(tags, reading="strict")
+    except DataError:
+        return False
+    return is_iob(tags)
 
 
 def _token_f1(gold: Tags, predicted: Tags) -> float:

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_BLANK = " \t\r\n\f\v"  # not every Unicode space: a no-break space may be part of a word
-_RUN = re.compile(r"[ \t]+")
-_METADATA = re.compile(r"#[ \t]+([^ \t]+ = |newdoc\b|newpar\b)")
-_DOCUMENT = "-DOCSTART-"
+BLANK = " \t\r\n\f\v"
+"""Not every Unicode space: a no-break space may be part of a word."""
+RUN = re.compile(r"[ \t]+")
+"""What stands between columns, where nothing else is said to."""
+METADATA = re.compile(r"#[ \t]+([^ \t]+ = |newdoc\b|newpar\b)")
+"""The start of a line that is a comment by what it says."""
+DOCUMENT = "-DOCSTART-"
+"""The start of a line between documents."""
 
 
 def read_columns(
@@ -64,7 +68,7 @@ def read_columns(
     tags: list[str] = []
     start = 0
     for number, line in read_lines(path, encoding=encoding):
-        if not line.strip(_BLANK) or line.startswith(_DOCUMENT):
+        if not line.strip(BLANK) or line.startswith(DOCUMENT):
             if words:
                 yield TaggedSentence(tuple(words), tuple(tags), start)
                 words, tags = [], []
@@ -92,13 +96,13 @@ class _Columns:
     def split(self, line: str) -> list[str]:
         line = line.rstrip("\n")
         if self.separator is None:
-            return _RUN.split(line.strip(_BLANK))
-        return [cell.strip(_BLANK) for cell in line.split(self.separator)]
+            return RUN.split(line.strip(BLANK))
+        return [cell.strip(BLANK) for cell in line.split(self.separator)]
 
     def is_comment(self, line: str, cells: list[str], width: int | None) -> bool:
         if not line.startswith("#"):
             return False
-        if self.separator is None and _METADATA.match(line):
+        if self.separator is None and METADATA.match(line):
             return True
         # Without any line that does not begin with "#", two columns are a word and its tag.
         return len(cells) < 2 if width is None else len(cells) != width
@@ -122,7 +126,7 @@ class _Columns:
                 "columns; choose two.",
             )
         tag = checked_word(cells[self.tag], path=self.path, line=line, what="tag")
-        if _RUN.search(tag):
+        if RUN.search(tag):
             raise problem(
                 self.path,
                 line,
@@ -145,6 +149,6 @@ class _Columns:
 def _width(columns: _Columns, encoding: str) -> int | None:
     """How many columns the file has: as its first line that is surely no comment."""
     for _, line in read_lines(columns.path, encoding=encoding):
-        if line.strip(_BLANK) and not line.startswith(("#", _DOCUMENT)):
+        if line.strip(BLANK) and not line.startswith(("#", DOCUMENT)):
             return len(columns.split(line))
     return None

@@ -46,7 +46,7 @@ def read_jsonl(
     """
     for number, line in read_lines(path, encoding=encoding):
         if line.strip():
-            record = _record(line.strip(), path=path, line=number)
+            record = record_of(line.strip(), path=path, line=number)
             yield example_of(record, kind=kind, fields=fields or {}, path=path, line=number)
 
 
@@ -54,7 +54,17 @@ class _RefusedError(ValueError):
     """JSON that Python would take."""
 
 
-def _record(text: str, *, path: Path, line: int) -> Mapping[str, object]:
+def record_of(text: str, *, path: Path, line: int) -> Mapping[str, object]:
+    """The object on a line.
+
+    Raises:
+        DataError: If it is no JSON object, or has a key twice or NaN in it.
+
+    Example:
+        >>> from pathlib import Path
+        >>> record_of('{"text": "good"}', path=Path("a.jsonl"), line=1)
+        {'text': 'good'}
+    """
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
     except _RefusedError as error:

@@ -60,9 +60,9 @@ class FlatRows:
         """Entries of each row."""
         return np.diff(self.starts)
 
-    def width(self, rows: Ints) -> int:
-        """What a batch of these rows is padded to."""
-        return padded_width(int((self.starts[rows + 1] - self.starts[rows]).max()))
+    def width(self, rows: Ints, *, most: int) -> int:
+        """What a batch of these rows is padded to: never more than an encoder takes."""
+        return min(most, padded_width(int((self.starts[rows + 1] - self.starts[rows]).max())))
 
     def padded(self, rows: Ints, *, width: int, filler: int) -> Ints:
         """These rows as a matrix, shape `(len(rows), width)`."""

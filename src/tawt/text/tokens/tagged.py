@@ -30,7 +30,8 @@ class TagLabels(NamedTuple):
     tags: Tensor
     """Position of the tag at each word's first piece, `NO_TAG` elsewhere, `(rows, width)`."""
     share: Tensor
-    """One over the number of words of the row's sentence, `(rows,)`."""
+    """What a word counts in its sentence's loss: one over the words of an average sentence, so
+    that L_t is the mean over the task's words, as the scores are."""
     sentence: Tensor
     """Which sentence of the batch a row is of, `(rows,)`."""
 
@@ -55,23 +56,26 @@ class TaggedExamples:
     ) -> None:
         self.sentences = sentences
         self._padding = padding
+        self._most = pieces.max_length
+        self._names = np.array(list(positions))
         ids: list[Ints] = []
         tags: list[Ints] = []
         counts = np.zeros(len(sentences), np.int64)
-        shares: list[float] = []
+        cut_before = pieces.cut_words
         for number, rows in enumerate(pieces.rows(s.words for s in sentences)):
             gold = np.array([positions[tag] for tag in sentences[number].tags], np.int32)
             counts[number] = len(rows)
-            share = 1 / max(1, sum(len(row.words) for row in rows))
             for row in rows:
                 placed = np.full(len(row.ids), NO_TAG, np.int32)
                 placed[row.places] = gold[row.words]
                 ids.append(row.ids)
                 tags.append(placed)
-                shares.append(share)
+        self.cut_words = pieces.cut_words - cut_before
+        """Words that are not in any row, because their sentence was too long."""
         self._ids = FlatRows.joined(ids, dtype=np.int32)
         self._tags = FlatRows.joined(tags, dtype=np.int32)
-        self._shares = np.array(shares, np.float32)
+        words = int((self._tags.values != NO_TAG).sum())
+        self._share = len(sentences) / max(1, words)
         self._first = np.concatenate([[0], np.cumsum(counts)])
         self.lengths: Ints = np.maximum.reduceat(self._ids.lengths, self._first[:-1])
         """Pieces of each sentence's longest row, to batch like with like."""
@@ -87,18 +91,19 @@ class TaggedExamples:
     def batch(self, indices: Indices) -> Batch:
         """The sentences at these positions; all rows of each."""
         rows, owners = self._rows(indices)
-        width = self._ids.width(rows)
+        width = self._ids.width(rows, most=self._most)
         ids = self._ids.padded(rows, width=width, filler=self._padding)
         tags = self._tags.padded(rows, width=width, filler=NO_TAG)
         lengths = self._ids.lengths[rows]
         inputs = TextInputs(torch.from_numpy(ids), torch.from_numpy(lengths), None, "words")
-        shares = torch.from_numpy(self._shares[rows])
-        labels = TagLabels(torch.from_numpy(tags), shares, torch.from_numpy(owners))
+        share = torch.tensor(self._share, dtype=torch.float32)
+        labels = TagLabels(torch.from_numpy(tags), share, torch.from_numpy(owners))
         return Batch(inputs, labels)
 
     def fingerprint(self) -> str:
         """SHA-256 of pieces and tags."""
-        return sha256_of(self._ids.values, self._ids.starts, self._tags.values, self._first)
+        pieces, tags = self._ids, self._tags
+        return sha256_of(pieces.values, pieces.starts, tags.values, self._first, self._names)
 
     def _rows(self, indices: Indices) -> tuple[Ints, Ints]:
         """The rows of these sentences, and the sentence of each row."""

@@ -45,17 +45,18 @@ class WholeTexts:
         self.texts = texts
         self._answers = answers
         self._padding = int(tokenizer.pad_token_id or 0)
+        self._most = max_length
         self.cut_texts = 0
         """Texts that were too long."""
         ids: list[Ints] = []
         types: list[Ints] = []
-        wants_types = "token_type_ids" in tokenizer.model_input_names
+        paired = any(text.second is not None for text in texts)
+        wants_types = paired and "token_type_ids" in tokenizer.model_input_names
         for start in range(0, len(texts), _AT_A_TIME):
             chunk = texts[start : start + _AT_A_TIME]
-            seconds = [text.second for text in chunk]
             encoded = tokenizer(
                 [text.text for text in chunk],
-                None if seconds[0] is None else [second or "" for second in seconds],
+                [text.second or "" for text in chunk] if paired else None,
                 truncation="longest_first",
                 max_length=max_length,
                 return_token_type_ids=wants_types,
@@ -63,7 +64,7 @@ class WholeTexts:
             )
             self.cut_texts += sum(bool(each.overflowing) for each in encoded.encodings)
             ids += [np.array(row, np.int32) for row in encoded["input_ids"]]
-            if wants_types and seconds[0] is not None:
+            if wants_types:
                 types += [np.array(row, np.int32) for row in encoded["token_type_ids"]]
         self._ids = FlatRows.joined(ids, dtype=np.int32)
         self._types = FlatRows.joined(types, dtype=np.int32) if types else None
@@ -80,7 +81,7 @@ class WholeTexts:
 
     def batch(self, indices: Indices) -> Batch:
         """The texts at these positions."""
-        width = self._ids.width(indices)
+        width = self._ids.width(indices, most=self._most)
         ids = self._ids.padded(indices, width=width, filler=self._padding)
         types = None
         if self._types is not None:
@@ -91,5 +92,6 @@ class WholeTexts:
 
     def fingerprint(self) -> str:
         """SHA-256 of pieces and answers."""
+        labels = np.array([str(text.label) for text in self.texts])
         types = [] if self._types is None else [self._types.values]
-        return sha256_of(self._ids.values, self._ids.starts, self._answers, *types)
+        return sha256_of(self._ids.values, self._ids.starts, labels, *types)

@@ -56,6 +56,7 @@ class WordPieces:
         long: Long = "window",
         overlap: int | None = None,
     ) -> None:
+        self.max_length = max_length
         self._tokenizer = tokenizer
         self._before, self._after = _special_pieces(tokenizer)
         self._room = max_length - len(self._before) - len(self._after)

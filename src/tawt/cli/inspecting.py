@@ -1,0 +1,231 @@
+"""What `tawt data inspect` does and shows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from tawt.cli import console
+from tawt.cli.actions import loaded
+from tawt.errors import ConfigError
+from tawt.studies.inspecting import DataFacts, SplitFacts, TaskFacts, inspect_config, inspect_file
+from tawt.text.reading import ReadOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from tawt.studies.inspecting import Lengths, Overlap
+    from tawt.text.reading import TaskKind
+
+_SHOWN_LABELS = 10
+_SHOWN_COLUMNS = 5  # of the matrix of overlaps, in eighty columns of a terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """What is said on the command line of a data file; a configuration says it itself."""
+
+    kind: TaskKind | None
+    encoder: str | None
+    max_length: int | None
+    reading: dict[str, Any]
+    """Arguments of `ReadOptions`, `None` where they were not given."""
+
+    @property
+    def given(self) -> list[str]:
+        """Names of those that were given."""
+        known: dict[str, Any] = {
+            "kind": self.kind,
+            "encoder": self.encoder,
+            "max_length": self.max_length,
+        }
+        return [
+            name for name, value in {**known, **self.reading}.items() if value not in (None, [])
+        ]
+
+    def read_options(self) -> ReadOptions:
+        """How the file is read."""
+        given = {name: value for name, value in self.reading.items() if value is not None}
+        return ReadOptions(**{**given, "fields": dict(map(_field, given.get("fields") or []))})
+
+
+def inspect_data(
+    path: Path,
+    overrides: Sequence[str] | None,
+    *,
+    options: FileOptions,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Look into the data of a configuration, or into a file."""
+    if path.suffix.lower() in (".yaml", ".yml"):
+        if options.given:
+            raise ConfigError(
+                f"{path} is a configuration, and says itself how its files are read; "
+                f"--{options.given[0].replace('_', '-')} is for a data file. Use -o KEY=VALUE."
+            )
+        facts = inspect_config(loaded(path, overrides))
+    else:
+        if overrides:
+            raise ConfigError(f"-o replaces values of a configuration; {path} is a data file.")
+        facts = inspect_file(
+            path,
+            kind=options.kind or "tagging",
+            options=options.read_options(),
+            encoder=options.encoder,
+            max_length=options.max_length or 128,
+        )
+    if as_json:
+        typer.echo(json.dumps(asdict(facts), indent=2, ensure_ascii=False))
+    elif not quiet:
+        _show(facts)
+
+
+def _field(item: str) -> tuple[str, str]:
+    ours, equals, theirs = item.partition("=")
+    if not (ours and equals and theirs):
+        raise ConfigError(f"--field is OURS=THEIRS, such as text=review; got {item!r}.")
+    return ours, theirs
+
+
+def _show(facts: DataFacts) -> None:
+    for title, table, note in _tables(facts):
+        console.say(title)
+        console.out.print(table)
+        if note:
+            console.say(f"{note}\n")
+    for warning in facts.warnings:
+        console.say(f"warning: {warning}")
+
+
+def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
+    """Titles, tables, and what is to be said about them."""
+    yield (
+        "Examples, and their lengths in words",
+        _sizes(facts),
+        "twice: the same as an earlier example of the split; in train: as a training example.",
+    )
+    limits = [split.pieces.max_length for _, _, split in _splits(facts) if split.pieces]
+    if limits:
+        yield (
+            f"Lengths in pieces, of which the encoder sees {limits[0]} at once",
+            _pieces(facts),
+            "too long: examples with more; words cut: lost, if such sentences are truncated; "
+            "rows: if they are windows.",
+        )
+    for task in facts.tasks:
+        yield f"Labels of {task.name} ({task.role}, {task.kind})", _labels(task), ""
+    for table in _overlaps(facts):
+        yield (
+            "Examples that are also training examples of another task",
+            table,
+            "A column's examples (and their share of it) that the row's task trains on.",
+        )
+
+
+def _sizes(facts: DataFacts) -> Table:
+    with_words = any(split.words is not None for _, _, split in _splits(facts))
+    of_words = ("words", "mean", "median", "95%", "longest") if with_words else ()
+    table = _table("task", "split", numbers=("examples", *of_words, "twice", "in\ntrain"))
+    for task, split, found in _splits(facts):
+        in_train = found.also_in.get("train")
+        table.add_row(
+            Text(task),
+            split,
+            f"{found.examples:,}",
+            *([f"{found.words:,}", *_lengths(found.lengths)] if with_words else []),
+            f"{found.repeated:,}",
+            "" if in_train is None else f"{in_train:,}",
+        )
+    return table
+
+
+def _pieces(facts: DataFacts) -> Table:
+    columns = ("mean", "median", "95%", "longest", "too long", "words cut", "rows")
+    table = _table("task", "split", numbers=columns)
+    for task, split, found in _splits(facts):
+        if (pieces := found.pieces) is not None:
+            table.add_row(
+                Text(task),
+                split,
+                *_lengths(pieces.lengths),
+                f"{pieces.too_long_share:.1%}",
+                "" if pieces.cut_words_share is None else f"{pieces.cut_words_share:.1%}",
+                "" if pieces.rows is None else f"{pieces.rows:,}",
+            )
+    return table
+
+
+def _labels(task: TaskFacts) -> Table:
+    """The most frequent labels of the first split, beside what the others have of them."""
+    table = _table("label", numbers=list(task.splits))
+    if task.kind == "regression":
+        for name in ("mean", "deviation", "smallest", "largest"):
+            numbers = (split.numbers for split in task.splits.values())
+            table.add_row(name, *(f"{getattr(each, name):.4g}" for each in numbers))
+        return table
+    by_split = [{each.label: each for each in split.labels} for split in task.splits.values()]
+    names = list(dict.fromkeys(name for labels in by_split for name in labels))
+    for name in names[:_SHOWN_LABELS]:
+        cells = (
+            f"{labels[name].count:,} {labels[name].share:6.1%}" if name in labels else "0   0.0%"
+            for labels in by_split
+        )
+        table.add_row(Text(name), *cells)
+    rest = names[_SHOWN_LABELS:]
+    if rest:
+        sums = (
+            (
+                sum(labels[name].count for name in rest if name in labels),
+                sum(labels[name].share for name in rest if name in labels),
+            )
+            for labels in by_split
+        )
+        table.add_row(f"{len(rest)} more", *(f"{count:,} {share:6.1%}" for count, share in sums))
+    return table
+
+
+def _overlaps(facts: DataFacts) -> Iterator[Table]:
+    """The matrix of what tasks share, a few columns at a time; columns of nothing are left out."""
+    found = {(each.train_of, each.task, each.split): each for each in facts.overlaps}
+    columns = list(dict.fromkeys((e.task, e.split) for e in facts.overlaps if e.of_split))
+    for start in range(0, len(columns), _SHOWN_COLUMNS):
+        part = columns[start : start + _SHOWN_COLUMNS]
+        table = _table("trained on by", numbers=[f"{task}\n{split}" for task, split in part])
+        for row in (task.name for task in facts.tasks):
+            table.add_row(Text(row), *(_shared(found.get((row, *column))) for column in part))
+        yield table
+
+
+def _shared(overlap: Overlap | None) -> str:
+    if overlap is None:
+        return ""
+    return f"{overlap.of_split:,} {overlap.share:6.1%}" if overlap.of_split else "0"
+
+
+def _splits(facts: DataFacts) -> Iterator[tuple[str, str, SplitFacts]]:
+    for task in facts.tasks:
+        for split, found in task.splits.items():
+            yield task.name, split, found
+
+
+def _lengths(found: Lengths | None) -> list[str]:
+    if found is None:
+        return [""] * 4
+    return [f"{found.mean:.1f}", f"{found.median:g}", f"{found.p95:g}", f"{found.longest:,}"]
+
+
+def _table(*names: str, numbers: Sequence[str]) -> Table:
+    table = Table(header_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    return table

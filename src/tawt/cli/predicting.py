@@ -1,0 +1,109 @@
+"""What `tawt predict` does: lines in, answers out."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal
+
+from tawt.cli import console
+from tawt.errors import ConfigError, DataError, RunError
+from tawt.studies import files
+from tawt.studies.predicting import field_names, load_predictor
+from tawt.text.predicting import lines_of, read_unlabelled
+from tawt.text.predicting.answers import json_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tawt.text.predicting import Answer, InputFormat
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """How answers are written."""
+
+    form: Literal["tsv", "jsonl"]
+    probabilities: bool
+
+    def line(self, answer: Answer) -> bytes:
+        """The answer, as it goes out: UTF-8 wherever it goes."""
+        if self.form == "jsonl":
+            return json_line(answer, probabilities=self.probabilities).encode()
+        return answer.tsv(probabilities=self.probabilities).encode()
+
+
+def predict_file(
+    run: Path,
+    source: str,
+    *,
+    target: str | None,
+    form: InputFormat | None,
+    output: Path | None,
+    writing: Writing,
+    device: str,
+    batch_size: int,
+    quiet: bool,
+) -> None:
+    """Answer every example of a file, or of standard input, in order."""
+    if output is not None and output.is_dir():
+        raise ConfigError(f"--out must be a file; {output} is a folder.")
+    typed = source == STANDARD_INPUT and sys.stdin.isatty()  # a person waits for each answer
+    with _opened(source) as (handle, path):
+        predictor = load_predictor(
+            run, target=target, device=device, batch_size=batch_size, buffer=1 if typed else 1024
+        )
+        if predictor.kind == "regression" and writing.probabilities:
+            raise ConfigError("The run predicts numbers, which have no probabilities.")
+        asked = read_unlabelled(
+            lines_of(handle, path=path),
+            path=path,
+            kind=predictor.kind,
+            form=form or ("text" if typed else None),
+            fields=field_names(run, target=target),
+        )
+        lines = (writing.line(answer) for answer in predictor.answers(asked))
+        if output is None:
+            _print(lines, at_once=typed)
+        else:
+            _write(lines, output, quiet=quiet)
+
+
+@contextlib.contextmanager
+def _opened(source: str) -> Iterator[tuple[BinaryIO, Path]]:
+    if source == STANDARD_INPUT:
+        yield sys.stdin.buffer, Path("<stdin>")
+        return
+    path = Path(source)
+    try:
+        handle = path.open("rb")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+    with handle:
+        yield handle, path
+
+
+def _print(lines: Iterable[bytes], *, at_once: bool) -> None:
+    out = sys.stdout.buffer
+    for line in lines:
+        out.write(line)
+        if at_once:
+            out.flush()
+    out.flush()
+
+
+def _write(lines: Iterable[bytes], path: Path, *, quiet: bool) -> None:
+    try:
+        with files.whole(path) as file, console.progress(quiet=quiet) as bar:
+            shown = bar.add_task("answered", total=None)
+            for line in lines:
+                file.write(line)
+                bar.advance(shown)
+    except OSError as error:
+        raise RunError(
+            f"Could not write {path}: {error.strerror or error}. What was there before is intact."
+        ) from error

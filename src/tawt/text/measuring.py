@@ -1,0 +1,145 @@
+"""How long texts are, in words and in an encoder's pieces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tawt.text.reading import LabelledText, TaggedSentence
+from tawt.text.tokens import WordPieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+    from transformers import PreTrainedTokenizerFast
+
+    from tawt.text.kinds import Cutting
+    from tawt.text.reading import Example
+
+_ENDLESS = 2**40  # pieces to a row: none is cut
+_AT_A_TIME = 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lengths:
+    """How long the examples of a split are.
+
+    Example:
+        >>> Lengths.of(np.array([1, 2, 3, 10]))
+        Lengths(mean=4.0, median=2.5, p95=8.95, longest=10)
+    """
+
+    mean: float
+    median: float
+    p95: float
+    """95% are no longer than this."""
+    longest: int
+
+    @classmethod
+    def of(cls, lengths: NDArray[Any]) -> Lengths:
+        """From the length of each example; there must be one at least."""
+        return cls(
+            mean=round(float(lengths.mean()), 2),
+            median=round(float(np.median(lengths)), 2),
+            p95=round(float(np.quantile(lengths, 0.95)), 2),
+            longest=int(lengths.max()),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PieceFacts:
+    """What an encoder sees of the examples of a split."""
+
+    max_length: int
+    """Most pieces to a row."""
+    lengths: Lengths
+    """In pieces, special ones included."""
+    too_long: int
+    """Examples of more pieces than that."""
+    too_long_share: float
+    cut_words: int | None
+    """Words that would be lost if such sentences were truncated; tagging alone."""
+    cut_words_share: float | None
+    rows: int | None
+    """Rows that there would be if they became windows; tagging alone."""
+
+
+def word_counts(examples: Sequence[Example]) -> NDArray[np.int64]:
+    """Words of each sentence; in a text (or two), what blanks separate.
+
+    Example:
+        >>> word_counts([LabelledText("Good, very.", "No", "pos", line=1)])
+        array([3])
+    """
+    counts = (
+        len(example.words)
+        if isinstance(example, TaggedSentence)
+        else len(example.text.split()) + len((example.second or "").split())
+        for example in examples
+    )
+    return np.fromiter(counts, np.int64, count=len(examples))
+
+
+def piece_facts(examples: Sequence[Example], cutting: Cutting) -> PieceFacts:
+    """What an encoder sees of these examples, all of one kind.
+
+    Args:
+        examples: One at least.
+        cutting: How texts become pieces.
+    """
+    sentences = [example for example in examples if isinstance(example, TaggedSentence)]
+    if not sentences:
+        texts = [example for example in examples if isinstance(example, LabelledText)]
+        lengths = np.fromiter(_text_lengths(texts, cutting.tokenizer), np.int64, count=len(texts))
+        return _facts(lengths, cutting, cut_words=None, words=1, rows=None)
+    whole = WordPieces(cutting.tokenizer, max_length=_ENDLESS)
+    counts = (len(rows[0].ids) for rows in whole.rows(s.words for s in sentences))
+    lengths = np.fromiter(counts, np.int64, count=len(sentences))
+    long_ones = [sentences[index].words for index in np.flatnonzero(lengths > cutting.max_length)]
+    truncating = WordPieces(cutting.tokenizer, max_length=cutting.max_length, long="truncate")
+    for _ in truncating.rows(long_ones):
+        pass  # it counts
+    windows = WordPieces(
+        cutting.tokenizer, max_length=cutting.max_length, overlap=cutting.overlap
+    ).rows(long_ones)
+    rows = len(sentences) - len(long_ones) + sum(len(parts) for parts in windows)
+    words = sum(len(sentence.words) for sentence in sentences)
+    return _facts(lengths, cutting, cut_words=truncating.cut_words, words=words, rows=rows)
+
+
+def _facts(
+    lengths: NDArray[np.int64],
+    cutting: Cutting,
+    *,
+    cut_words: int | None,
+    words: int,
+    rows: int | None,
+) -> PieceFacts:
+    too_long = int((lengths > cutting.max_length).sum())
+    return PieceFacts(
+        max_length=cutting.max_length,
+        lengths=Lengths.of(lengths),
+        too_long=too_long,
+        too_long_share=too_long / len(lengths),
+        cut_words=cut_words,
+        cut_words_share=None if cut_words is None else cut_words / words,
+        rows=rows,
+    )
+
+
+def _text_lengths(
+    texts: Sequence[LabelledText], tokenizer: PreTrainedTokenizerFast
+) -> Iterator[int]:
+    for start in range(0, len(texts), _AT_A_TIME):
+        chunk = texts[start : start + _AT_A_TIME]
+        pairs = chunk[0].second is not None
+        encoded = tokenizer(
+            [text.text for text in chunk],
+            [text.second or "" for text in chunk] if pairs else None,
+            truncation=False,
+            verbose=False,  # how long they are is what is asked
+        )
+        yield from (len(row) for row in encoded["input_ids"])

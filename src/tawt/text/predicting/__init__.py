@@ -1,0 +1,25 @@
+"""Answers of a trained model for new text: streamed, in the order of the input."""
+
+from tawt.text.predicting.answers import Answer, LabelledAnswer, NumberAnswer, TaggedAnswer
+from tawt.text.predicting.inputs import INPUT_FORMATS, InputFormat, lines_of, read_unlabelled
+from tawt.text.predicting.loading import chosen_device
+from tawt.text.predicting.predictor import Predictor
+from tawt.text.predicting.splitting import split_words
+from tawt.text.predicting.unlabelled import Sentence, Text, Unlabelled
+
+__all__ = [
+    "INPUT_FORMATS",
+    "Answer",
+    "InputFormat",
+    "LabelledAnswer",
+    "NumberAnswer",
+    "Predictor",
+    "Sentence",
+    "TaggedAnswer",
+    "Text",
+    "Unlabelled",
+    "chosen_device",
+    "lines_of",
+    "read_unlabelled",
+    "split_words",
+]

@@ -1,0 +1,78 @@
+"""A trained model from its folder, and the device it answers on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
+
+from tawt.errors import ConfigError, RunError
+from tawt.text.encoding import Level, load_tokenizer
+from tawt.text.encoding.loading import quietly
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+_CLASSES: dict[Level, Any] = {
+    "words": AutoModelForTokenClassification,
+    "text": AutoModelForSequenceClassification,
+}
+
+
+def load_trained(folder: Path, level: Level) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+    """The model in a folder, with its last layer, ready to answer; and its tokenizer.
+
+    Args:
+        folder: In Hugging Face form. Nothing is fetched, and no pickle is opened.
+        level: What it answers for.
+
+    Raises:
+        RunError: There is none, or it is damaged.
+    """
+    try:
+        with quietly():
+            model, found = _CLASSES[level].from_pretrained(
+                folder,
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                dtype=torch.float32,
+                output_loading_info=True,
+            )
+        tokenizer = load_tokenizer(str(folder.resolve()))
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ConfigError) as error:
+        reason = " ".join(str(error).split())[:300].rstrip(". ")
+        raise RunError(f"The model in {folder} cannot be loaded: {reason}.") from error
+    if found["missing_keys"]:
+        missing = min(found["missing_keys"])
+        raise RunError(f"The model in {folder} is damaged: it has no parameters for {missing}.")
+    return model.eval(), tokenizer
+
+
+def chosen_device(name: str) -> torch.device:
+    """The device by its name.
+
+    Args:
+        name: "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+
+    Raises:
+        ConfigError: There is no such device here.
+
+    Example:
+        >>> chosen_device("cpu")
+        device(type='cpu')
+    """
+    available = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "auto":
+        return torch.device("cuda" if available else "cpu")
+    kind, colon, number = name.partition(":")
+    if name != "cpu" and (kind != "cuda" or (colon and not number.isdecimal())):
+        raise ConfigError(f"A device is auto, cpu, cuda or cuda:N; got {name!r}.")
+    if kind == "cuda" and int(number or 0) >= available:
+        there = f"there are {available}, counted from 0" if available else "there is none here"
+        raise ConfigError(f"There is no CUDA device {name!r}: {there}; use auto, or cpu.")
+    return torch.device(name)

@@ -1,0 +1,111 @@
+"""A trained model that is asked about new text."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import torch
+from torch import nn
+
+from tawt.text.predicting.kinds import ASKING, LEVELS, Trained
+from tawt.text.predicting.loading import load_trained
+from tawt.training.devices import moved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from torch import Tensor
+
+    from tawt.text.encoding import TextInputs
+    from tawt.text.predicting.answers import Answer
+    from tawt.text.predicting.unlabelled import Unlabelled
+    from tawt.text.reading import TaskKind
+
+
+class Predictor:
+    """Answers examples from a stream, in its order.
+
+    It takes so many at a time, sorts them by length, pads like with like, and puts the answers
+    back in order; memory does not grow with the stream. Every word of a sentence is answered: one
+    that is too long becomes several rows that overlap, even if training cut such sentences off.
+
+    Args:
+        folder: A model in Hugging Face form, such as `model/` of a run.
+        kind: The kind of task it was trained for.
+        max_length: Most pieces to a row, as in training.
+        overlap: Pieces that rows of a long sentence share; a quarter of a row by default.
+        device: Where to compute.
+        precision: In which to compute, as in training.
+        batch_size: Rows at a time.
+        buffer: Examples taken from the stream at a time.
+
+    Raises:
+        RunError: There is no such model, or it is damaged.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        kind: TaskKind,
+        max_length: int = 128,
+        overlap: int | None = None,
+        device: torch.device | None = None,
+        precision: Literal["fp32", "bf16"] = "fp32",
+        batch_size: int = 32,
+        buffer: int = 1024,
+    ) -> None:
+        model, tokenizer = load_trained(folder, LEVELS[kind])
+        self.kind = kind
+        names = dict(model.config.id2label or {})
+        self.labels = tuple(str(name) for _, name in sorted(names.items()))
+        """In the order of the model's outputs; for a regression the task's name alone."""
+        self._device = device or torch.device("cpu")
+        self._model = nn.Module.to(model, self._device)
+        self._precision = precision
+        self._batch_size = batch_size
+        self._buffer = buffer
+        self._asking = ASKING[kind](
+            Trained(tokenizer=tokenizer, labels=self.labels, max_length=max_length, overlap=overlap)
+        )
+
+    def answers(self, asked: Iterable[Unlabelled]) -> Iterator[Answer]:
+        """An answer for each example, in order; a blank example has a blank one."""
+        stream = iter(asked)
+        while chunk := list(itertools.islice(stream, self._buffer)):
+            filled = [example for example in chunk if example.filled]
+            found = iter(self._answered(filled) if filled else [])
+            for example in chunk:
+                yield next(found) if example.filled else self._asking.blank(example)
+
+    def _answered(self, asked: Sequence[Unlabelled]) -> list[Answer]:
+        examples = self._asking.examples(asked)
+        order = np.argsort(examples.lengths, kind="stable")  # type: ignore[attr-defined]
+        found: dict[int, Answer] = {}
+        for start in range(0, len(order), self._batch_size):
+            indices = order[start : start + self._batch_size]
+            batch, members = examples.batch(indices), [asked[index] for index in indices]
+            outputs = self._asking.outputs(self._logits(batch.inputs), batch.labels, members)
+            for index, example, each in zip(indices.tolist(), members, outputs, strict=True):
+                found[index] = self._asking.answer(example, each)
+        return [found[index] for index in range(len(asked))]
+
+    @torch.inference_mode()
+    def _logits(self, inputs: TextInputs) -> Tensor:
+        """Of all rows, so many at a time: one long sentence may be more rows than fit."""
+        ids, lengths, types = (moved(part, self._device) for part in inputs[:3])
+        places = torch.arange(ids.shape[1], device=self._device)
+        mask = (places < lengths[:, None]).long()
+        parts = []
+        with torch.autocast(
+            self._device.type, dtype=torch.bfloat16, enabled=self._precision == "bf16"
+        ):
+            for start in range(0, len(ids), self._batch_size):
+                rows = slice(start, start + self._batch_size)
+                extra = {} if types is None else {"token_type_ids": types[rows]}
+                made = self._model(input_ids=ids[rows], attention_mask=mask[rows], **extra)
+                parts.append(made.logits.float())
+        return torch.cat(parts)
