@@ -87,9 +87,11 @@ def command_lines() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("page", "line"), command_lines())
 def test_commands_and_their_options_exist(page, line):
-    commands = typer.main.get_command(app).commands
     words = shlex.split(line, comments=True)
-    options = {option for p in commands[words[1]].params for option in p.opts}
+    command = typer.main.get_command(app).commands[words[1]]
+    if hasattr(command, "commands"):  # a group
+        command = command.commands[words[2]]
+    options = {option for p in command.params for option in p.opts}
     assert {word for word in words if word.startswith("-")} <= options
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tawt.text.reading import TaskKind
 
 _SHOWN_LABELS = 10
-_SHOWN_COLUMNS = 5  # of the matrix of overlaps, in eighty columns of a terminal
+_SHOWN_COLUMNS = 4  # of the matrix of overlaps, in eighty columns of a terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,9 +193,18 @@ def _labels(task: TaskFacts) -> Table:
 
 
 def _overlaps(facts: DataFacts) -> Iterator[Table]:
-    """The matrix of what tasks share, a few columns at a time; columns of nothing are left out."""
+    """The matrix of what tasks share, a few columns at a time.
+
+    Left out are columns of nothing, and the held-out examples of sources, which no run reads.
+    """
     found = {(each.train_of, each.task, each.split): each for each in facts.overlaps}
-    columns = list(dict.fromkeys((e.task, e.split) for e in facts.overlaps if e.of_split))
+    filled = {(each.task, each.split) for each in facts.overlaps if each.of_split}
+    columns = [
+        (task.name, split)
+        for task in facts.tasks
+        for split in (task.splits if task.role == "target" else ("train",))
+        if (task.name, split) in filled
+    ]
     for start in range(0, len(columns), _SHOWN_COLUMNS):
         part = columns[start : start + _SHOWN_COLUMNS]
         table = _table("trained on by", numbers=[f"{task}\n{split}" for task, split in part])

@@ -76,9 +76,10 @@ def _config(body: PreTrainedModel, task: Task) -> Any:
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: index for index, label in enumerate(labels)}
     config.problem_type = None
-    if level_of(task) == "text":
-        classifies = hasattr(task.kind, "labels")
-        config.problem_type = "single_label_classification" if classifies else "regression"
+    if level_of(task) == "text" and not hasattr(task.kind, "labels"):
+        config.problem_type = "regression"
+    elif level_of(task) == "text" and len(labels) > 1:  # of one label the library wants no name
+        config.problem_type = "single_label_classification"
     return config
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tawt.errors import ConfigError, DataError
 from tawt.text.predicting import Sentence, Text, lines_of, read_unlabelled
-from tawt.text.predicting.inputs import guess_form
+from tawt.text.predicting.guessing import guess_form
 
 
 def read(content, kind="tagging", *, name="a.txt", **more):

@@ -19,27 +19,33 @@ def warnings(tasks: Sequence[TaskFacts], overlaps: Sequence[Overlap]) -> Iterato
         tasks: What they hold.
         overlaps: What they share.
     """
-    roles = {task.name: task.role for task in tasks}
-    for found in overlaps:
-        held_out = found.split != "train" and roles[found.task] == "target"
-        if held_out and found.of_split:
-            yield (
-                f"{found.of_split} {found.split} examples of the target {found.task!r} "
-                f"({found.share:.1%}) are among the training examples of {found.train_of!r}: a "
-                "score on them is not one on unseen text."
-            )
+    for target in (task for task in tasks if task.role == "target"):
+        for task in tasks:
+            seen = [
+                f"{each.of_split} {each.split} ({each.share:.1%})"
+                for each in overlaps
+                if (each.train_of, each.task) == (task.name, target.name)
+                and each.split != "train"
+                and each.of_split
+            ]
+            if seen:
+                yield (
+                    f"{task.name!r} trains on examples of the target {target.name!r} that are held "
+                    f"out, {' and '.join(seen)}: scores on those are not scores on unseen examples."
+                )
     for task in tasks:
-        for split, facts in task.splits.items():
-            yield from _of_split(task, split, facts)
+        if task.role != "source":  # no run reads what a source holds out
+            for split, facts in task.splits.items():
+                yield from _of_split(task, split, facts)
         if task.repaired:
-            yield f"{task.name!r}: the tags of {task.repaired} sentences broke IOB2; repaired."
+            yield f"{task.name!r}: sentences whose tags broke IOB2, repaired: {task.repaired}."
 
 
 def _of_split(task: TaskFacts, split: str, facts: SplitFacts) -> Iterator[str]:
     for other, count in facts.also_in.items():
         if count:
             share = count / facts.examples
-            yield f"{task.name!r}: {count} {split} examples ({share:.1%}) are in {other} too."
+            yield f"{task.name!r}: of {split}, {count} ({share:.1%}) are in {other} too."
     if facts.unseen_labels:
         names = ", ".join(each.label for each in facts.unseen_labels[:_NAMED])
         more = ", …" if len(facts.unseen_labels) > _NAMED else ""

