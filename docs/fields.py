@@ -112,12 +112,19 @@ def _values(annotation: Any) -> str:
     return _COMPOUND[origin](inner)
 
 
+_MANY = {"whole number": "whole numbers", "number": "numbers", "text": "names", "path": "paths"}
+
+
 def _listed(inner: tuple[Any, ...]) -> str:
-    return f"list of {_values(inner[0]).replace('number', 'numbers').replace('text', 'names')}"
+    one, comma, bounds = _values(inner[0]).partition(",")
+    return f"list of {_MANY.get(one, one)}{comma}{bounds}"
 
 
 def _mapped(inner: tuple[Any, ...]) -> str:
-    return f"mapping from task to {_values(inner[1])}"
+    if inner == (str, str):
+        return "mapping from name to name"
+    key = "task" if inner[0] is str else _values(inner[0]).replace(", ", " or ")
+    return f"mapping from {key} to {_values(inner[1])}"
 
 
 def _either(inner: tuple[Any, ...]) -> str:

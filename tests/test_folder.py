@@ -7,7 +7,8 @@ import sys
 import pytest
 import torch
 
-from tawt.errors import Interrupted, RunError, TawtError
+import tawt
+from tawt.errors import Interrupted, RunError, TawtError, TrainingError
 from tawt.studies import Options, RunFolder, files, load, run
 from tawt.studies.config import dumped, parsed
 from tawt.studies.folder import FolderCheckpoint
@@ -376,11 +377,31 @@ def test_a_checkpoint_keeps_state_and_history(tmp_path):
     assert json.loads((tmp_path / "weights.jsonl").read_text()) == history[0]
 
 
+def test_a_folder_of_another_version_is_said_to_be_one(tmp_path):
+    (tmp_path / "config.yaml").write_text("# tawt 0.0.1\ndata: {kind: digits}\ntargets: digit\n")
+    with pytest.raises(RunError, match=r"was made by tawt 0\.0\.1, and this is .* \(.*targets"):
+        RunFolder(tmp_path).config()
+    (tmp_path / "config.yaml").write_text("data: {kind: digits}\ntargets: digit\n")
+    with pytest.raises(RunError, match="is damaged"):
+        RunFolder(tmp_path).config()
+
+
+def test_a_run_out_of_memory_says_what_to_lower(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr("tawt.studies.run.train", full)
+    values = {"data": {"kind": "digits"}, "target": "digit", "training": {"batch_size": 48}}
+    with pytest.raises(TrainingError, match=r"Lower `training.batch_size` \(48\)"):
+        run(parsed(values), tmp_path / "run")
+
+
 def test_the_folders_configuration_is_enough_to_run_again(finished, tmp_path):
     config, path = finished
     again = load(path / "config.yaml")
     assert again == config
-    assert dumped(again) == (path / "config.yaml").read_text()
+    first, _, rest = (path / "config.yaml").read_text().partition("\n")
+    assert (first, rest) == (f"# tawt {tawt.__version__}", dumped(again))
     record = run(again, tmp_path / "again")
     assert record["scores"] == RunFolder(path).record()["scores"]
     assert (path / "weights.jsonl").read_bytes() == (

@@ -1,4 +1,4 @@
-"""Very small encoders of many architectures, made on the spot: random weights, trained tokenizers."""
+"""Very small encoders of many architectures, made on the spot: random, but for their tokenizers."""
 
 import importlib
 import warnings
@@ -15,11 +15,7 @@ from tokenizers import (
     processors,
     trainers,
 )
-from transformers import (
-    AutoModel,
-    AutoTokenizer,
-    PreTrainedTokenizerFast,
-)
+from transformers import AutoModel, PreTrainedTokenizerFast
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from tawt.text.encoding.loading import quietly
@@ -90,13 +86,11 @@ def write_encoder(name: str, folder: Path) -> str:
     """A tiny encoder of an architecture in a folder, whose name is returned."""
     made = ARCHITECTURES[name]
     tokenizer = _tokenizer(made.pieces)
+    tokenizer.save_pretrained(folder)
     if made.tokenizer_class is not None:
-        tokenizer.save_pretrained(folder)
         settings = folder / "tokenizer_config.json"
         text = settings.read_text()
         settings.write_text(text.replace("TokenizersBackend", made.tokenizer_class))
-    else:
-        tokenizer.save_pretrained(folder)
     config = CONFIG_MAPPING[made.model_type](**{**made.config, "vocab_size": len(tokenizer)})
     with torch.random.fork_rng(devices=[]), quietly():
         torch.manual_seed(0)
@@ -113,7 +107,7 @@ def write_tiny_bert(folder: Path) -> str:
 
 
 def letters_tokenizer() -> PreTrainedTokenizerFast:
-    """Every letter of a, b, c is a piece of its own; z is unknown; signs of no width are nothing."""
+    """Each letter of a, b, c is a piece; z is unknown; signs of no width are nothing."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     known = [*special, *"abc", *(f"##{letter}" for letter in "abc")]
     vocabulary = {piece: number for number, piece in enumerate(known)}
@@ -188,8 +182,3 @@ def _unigram():
     return inner, trainers.UnigramTrainer(
         vocab_size=300, special_tokens=_SPECIAL, unk_token="<unk>", show_progress=False
     )
-
-
-def fresh_tokenizer(folder: str) -> PreTrainedTokenizerFast:
-    """As anyone would load it."""
-    return AutoTokenizer.from_pretrained(folder)

@@ -73,9 +73,7 @@ def test_a_run_that_is_stopped_again_and_again(tiny, tmp_path):
     assert contents(path) == contents(tmp_path / "whole")
 
 
-def test_a_model_that_cannot_be_written_is_one_line_and_can_be_resumed(
-    tiny, tmp_path, monkeypatch
-):
+def test_a_model_that_cannot_be_written_is_one_line_and_can_be_resumed(tiny, tmp_path, monkeypatch):
     study = text_study(tmp_path / "study", tiny, "regression")
 
     def full(*_, **__):
@@ -159,7 +157,9 @@ def test_the_model_is_a_matter_of_the_seed(tiny, tmp_path):
 
 class Sentences:
     def __init__(self, sentences):
-        self.sentences = [TaggedSentence(tuple(words), ("O",) * len(words), 1) for words in sentences]
+        self.sentences = [
+            TaggedSentence(tuple(words), ("O",) * len(words), 1) for words in sentences
+        ]
 
 
 class Texts:

@@ -6,8 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from safetensors import safe_open
+from transformers import AutoModelForSequenceClassification
 
 from tawt.studies.run import run
+from tawt.text.encoding.loading import quietly
 from tests.text.encoders import write_encoder
 from tests.text.studies import ODD, grammar_study, tagging_study, text_study, two_targets_study
 
@@ -106,7 +109,9 @@ def sentences_of(run_folder, task):
     """Words, gold and predicted tags of every sentence."""
     found = {}
     for _, number, word, gold, predicted, _ in rows_of(run_folder, task):
-        for part, value in zip(found.setdefault(number, ([], [], [])), (word, gold, predicted), strict=True):
+        for part, value in zip(
+            found.setdefault(number, ([], [], [])), (word, gold, predicted), strict=True
+        ):
             part.append(value)
     return list(found.values())
 
@@ -230,7 +235,9 @@ def test_the_folder_has_all_that_is_needed(runs, name):
     assert {"config.json", "model.safetensors", "tokenizer.json", "README.md"} <= names
     assert not {name for name in names if name.endswith((".bin", ".pkl", ".pt"))}
     for file in folder.iterdir():
-        assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE((folder / "config.json").stat().st_mode)
+        assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(
+            (folder / "config.json").stat().st_mode
+        )
     if study == "regression":
         assert config["id2label"] == {"0": "goal"}
     else:
@@ -255,8 +262,6 @@ def test_several_targets_have_a_folder_each_and_nothing_else(runs):
 
 
 def test_the_weights_of_other_tasks_are_not_in_it(runs):
-    from safetensors import safe_open
-
     path, _ = runs["mixed kinds"]
     with safe_open(path / "model" / "model.safetensors", "pt") as file:
         names = set(file.keys())
@@ -271,3 +276,13 @@ def test_words_are_written_as_they_are(runs):
         path, _ = runs[study]
         sentences = [tuple(words) for words, _, _ in sentences_of(path, "chunks")]
         assert sentences[-len(ODD) :] == ODD
+
+
+def test_a_model_of_one_label_loads_too(tiny, tmp_path):
+    study = text_study(tmp_path / "study", tiny, "classification", target_epochs=1)
+    alike = [{"text": "The film was fine.", "label": "good"}] * 4
+    study.task("goal", "classification", train=alike, test=alike)
+    run(study.config, tmp_path / "run")
+    with quietly():
+        loaded = AutoModelForSequenceClassification.from_pretrained(tmp_path / "run" / "model")
+    assert loaded.config.id2label == {0: "good"}

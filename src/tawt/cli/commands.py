@@ -23,6 +23,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 LogWith = Annotated[
     str | None, typer.Option("--log-with", help="Experiment tracker, such as tensorboard.")
 ]
+Device = Annotated[
+    str, typer.Option("--device", help="auto (a GPU if there is one), cpu, cuda or cuda:N.")
+]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", min=1, help="Runs at a time; one per core by default.")
 ]
@@ -78,6 +81,7 @@ def train(
     resume: Resume = False,
     overwrite: Overwrite = False,
     checkpoint_seconds: CheckpointSeconds = 60.0,
+    device: Device = "auto",
     log_with: LogWith = None,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -91,6 +95,7 @@ def train(
         overwrite=overwrite,
         checkpoint_seconds=checkpoint_seconds,
         log_with=log_with,
+        device=device,
     )
     run_config = actions.loaded(config, override)
     actions.train_once(run_config, folder, options=options, quiet=quiet, as_json=as_json)
@@ -108,6 +113,7 @@ def compare(
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 5,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
+    device: Device = "auto",
     log_with: LogWith = None,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -125,7 +131,7 @@ def compare(
         rows=row,
         seeds=seeds,
         jobs=jobs,
-        options=Options(overwrite=overwrite, log_with=log_with),
+        options=Options(overwrite=overwrite, log_with=log_with, device=device),
         quiet=quiet,
         as_json=as_json,
     )
@@ -164,9 +170,7 @@ def predict(
     target: Annotated[
         str | None, typer.Option("--target", help="Which target, where the run has several.")
     ] = None,
-    device: Annotated[
-        str, typer.Option("--device", help="auto (a GPU if there is one), cpu, cuda or cuda:N.")
-    ] = "auto",
+    device: Device = "auto",
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Rows at a time.")] = 32,
     quiet: Quiet = False,
 ) -> None:

@@ -16,6 +16,7 @@ from tawt.studies.pool import Job, run_all
 from tawt.studies.rows import Row, chosen, slug
 from tawt.studies.run import fitted
 from tawt.studies.significance import paired_t_test, verdicts
+from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,6 +100,7 @@ def compare(
         on_done: Told how many runs of how many are done.
     """
     table = chosen(rows, config)
+    chosen_device(options.device)  # the workers would all find that it is not there
     target = config.target
     if not isinstance(target, str):
         raise ConfigError("A comparison has one target; `target` names several.")

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tawt
 from tawt.errors import ConfigError, RunError
 from tawt.studies import files, predictions
 from tawt.studies import yaml_lines as yaml_file
@@ -33,6 +34,7 @@ _NEEDED = (
     "seconds",
 )
 _STATE = Path("checkpoints", "state.safetensors")
+_MADE_BY = "# tawt"
 
 
 class RunFolder:
@@ -68,7 +70,7 @@ class RunFolder:
             if overwrite:
                 self._clear()
             if not (self.path / CONFIG).exists():
-                files.write(self.path / CONFIG, dumped(config))
+                files.write(self.path / CONFIG, f"{_MADE_BY} {tawt.__version__}\n{dumped(config)}")
         except OSError as error:
             raise RunError(f"Cannot use {self.path}: {error.strerror or error}.") from error
 
@@ -131,7 +133,17 @@ class RunFolder:
             values, lines = yaml_file.read(path)
             return parsed(values, source=str(path), lines=lines)
         except ConfigError as error:
-            raise RunError(f"The run folder {self.path} is damaged: {error}") from error
+            raise RunError(self._unreadable(path, error)) from error
+
+    def _unreadable(self, path: Path, error: ConfigError) -> str:
+        first = path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
+        version = first.removeprefix(_MADE_BY).strip()
+        if first.startswith(_MADE_BY) and version != tawt.__version__:
+            return (
+                f"{self.path} was made by tawt {version}, and this is {tawt.__version__}, which "
+                f"reads it otherwise ({error}). Use that version, or give another folder."
+            )
+        return f"The run folder {self.path} is damaged: {error}"
 
     def record(self) -> dict[str, Any]:
         """What the run came to.

@@ -10,7 +10,8 @@ from tawt.studies.data_sections import EncoderConfig, TextData
 from tawt.studies.folder import RunFolder
 from tawt.studies.models import MODEL
 from tawt.studies.rows import slug
-from tawt.text.predicting import Predictor, chosen_device
+from tawt.text.predicting import Predictor
+from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

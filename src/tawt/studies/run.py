@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from tawt.errors import ConfigError, DataError, Interrupted, RunError
+import torch
+
+from tawt.errors import ConfigError, DataError, Interrupted, RunError, TrainingError
 from tawt.studies import building
+from tawt.studies.data_sections import EncoderConfig
 from tawt.studies.folder import FolderCheckpoint, RunFolder
 from tawt.studies.models import write_model
 from tawt.studies.record import circumstances
@@ -38,6 +41,8 @@ class Options:
     """Between checkpoints."""
     log_with: str | None = None
     """An experiment tracker that Accelerate knows, such as "tensorboard"."""
+    device: str = "auto"
+    """Where to train: "auto", "cpu", "cuda" or "cuda:N"."""
 
 
 def run(
@@ -63,7 +68,10 @@ def run(
         raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
     tasks, model, weighting, paradigm = check(config)  # before anything is written
     accelerator = accelerator_for(
-        config.training.precision, log_with=options.log_with, log_folder=str(path / "logs")
+        config.training.precision,
+        device=options.device,
+        log_with=options.log_with,
+        log_folder=str(path / "logs"),
     )
     folder = RunFolder(path)
     folder.open(config, resume=options.resume, overwrite=options.overwrite)
@@ -91,6 +99,8 @@ def run(
         )
     except Interrupted as stop:
         raise Interrupted(f"Stopped as asked; {path} can go on with --resume.") from stop
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise TrainingError(_what_to_lower(config, accelerator.device)) from error
     finally:
         if options.log_with is not None:
             accelerator.end_training()
@@ -135,6 +145,18 @@ def fitted(
     _check_target(config, tasks)
     checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
     return weighting, paradigm
+
+
+def _what_to_lower(config: RunConfig, device: torch.device) -> str:
+    settings = config.training
+    others = [f"`training.gradient_examples` ({settings.gradient_examples})"]
+    if isinstance(config.model, EncoderConfig):
+        others.append(f"`model.max_length` ({config.model.max_length})")
+    return (
+        f"Out of memory on {device}. Lower `training.batch_size` ({settings.batch_size}) and raise "
+        f"`training.accumulation` ({settings.accumulation}) by the same factor; then "
+        f"{' or '.join(others)}; or choose a smaller model."
+    )
 
 
 def _check_target(config: RunConfig, tasks: Sequence[Task]) -> None:

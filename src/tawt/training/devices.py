@@ -21,6 +21,7 @@ _log = logging.getLogger(__name__)
 def accelerator_for(
     precision: Literal["fp32", "bf16"],
     *,
+    device: str = "auto",
     log_with: str | None = None,
     log_folder: str | None = None,
 ) -> Accelerator:
@@ -28,6 +29,7 @@ def accelerator_for(
 
     Args:
         precision: "bf16" falls back to "fp32", with a warning, where the GPU has none.
+        device: "auto" (the fastest there is), "cpu", "cuda" or "cuda:N".
         log_with: Name of an experiment tracker, such as "tensorboard".
         log_folder: Where trackers write.
     """
@@ -41,16 +43,48 @@ def accelerator_for(
             f"{', '.join(known) or 'none'}. `pip install tawt[tensorboard]` brings one."
         )
     mixed = "bf16" if precision == "bf16" else "no"
-    # Accelerate keeps the first precision of a process; a second run may want another.
-    if AcceleratorState._shared_state and AcceleratorState().mixed_precision != mixed:
-        AcceleratorState._reset_state()
+    wanted = None if device == "auto" else chosen_device(device)
+    if wanted is not None and wanted.type == "cuda":
+        torch.cuda.set_device(wanted.index or 0)
+    # Accelerate keeps the first precision and device of a process; a second run may want others.
+    if AcceleratorState._shared_state and (
+        AcceleratorState().mixed_precision != mixed
+        or (wanted is not None and AcceleratorState().device.type != wanted.type)
+    ):
+        AcceleratorState._reset_state(reset_partial_state=wanted is not None)
     return Accelerator(
+        cpu=wanted is not None and wanted.type == "cpu",
         mixed_precision=mixed,
         log_with=log_with,
         project_dir=log_folder,
         # A step trains one task, so the heads of the others have no gradient.
         kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
     )
+
+
+def chosen_device(name: str) -> torch.device:
+    """The device by its name.
+
+    Args:
+        name: "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
+
+    Raises:
+        ConfigError: There is no such device here.
+
+    Example:
+        >>> chosen_device("cpu")
+        device(type='cpu')
+    """
+    available = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "auto":
+        return torch.device("cuda" if available else "cpu")
+    kind, colon, number = name.partition(":")
+    if name != "cpu" and (kind != "cuda" or (colon and not number.isdecimal())):
+        raise ConfigError(f"A device is auto, cpu, cuda or cuda:N; got {name!r}.")
+    if kind == "cuda" and int(number or 0) >= available:
+        there = f"there are {available}, counted from 0" if available else "there is none here"
+        raise ConfigError(f"There is no CUDA device {name!r}: {there}; use auto, or cpu.")
+    return torch.device(name)
 
 
 def moved(nest: Any, device: torch.device) -> Any:

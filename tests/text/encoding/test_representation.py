@@ -1,10 +1,17 @@
 """φ is a Hugging Face model without its last layer, whatever its architecture."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    AutoTokenizer,
+)
 
 from tawt.errors import ConfigError
 from tawt.text.encoding import TextInputs, TextRepresentation, load_tokenizer, longest_input
@@ -117,7 +124,10 @@ def test_a_saved_model_gives_the_same_logits(encoder, tmp_path):
         TaggedSentence(tuple(words[:8]), tuple("AB"[k % 2] for k in range(len(words[:8]))), 1)
         for words in WORDS[:6]
     ]
-    texts = [LabelledText(" ".join(words[:8]), None, "xyz"[k % 3], 1) for k, words in enumerate(WORDS[:6])]
+    texts = [
+        LabelledText(" ".join(words[:8]), None, "xyz"[k % 3], 1)
+        for k, words in enumerate(WORDS[:6])
+    ]
     tasks = [
         MAKERS["tagging"]("tags", Splits(sentences, None, None, report), cutting, Wanted()),
         MAKERS["classification"]("topics", Splits(texts, None, None, report), cutting, Wanted()),
@@ -128,7 +138,9 @@ def test_a_saved_model_gives_the_same_logits(encoder, tmp_path):
     for task, level in zip(tasks, LEVELS, strict=True):
         save_model(model, task, tokenizer, tmp_path / level, card="A card.")
         with quietly():
-            loaded, found = LEVELS[level].from_pretrained(tmp_path / level, output_loading_info=True)
+            loaded, found = LEVELS[level].from_pretrained(
+                tmp_path / level, output_loading_info=True
+            )
         assert not found["missing_keys"]
         assert not found["unexpected_keys"]
         batch = task.train.batch(np.arange(6))
@@ -156,9 +168,9 @@ def test_as_many_pieces_as_an_encoder_says_it_takes_can_be_read(name, most, tmp_
     ids = torch.full((1, most), 7)
     found = representation(TextInputs(ids, torch.tensor([most]), None, "words"))
     assert found.isfinite().all()
+    more = TextInputs(torch.full((1, most + 1), 7), torch.tensor([most + 1]), None, "words")
     with pytest.raises((IndexError, RuntimeError)):
-        more = torch.full((1, most + 1), 7)
-        representation(TextInputs(more, torch.tensor([most + 1]), None, "words"))
+        representation(more)
 
 
 def test_a_checkpoint_with_a_head_of_its_own_loses_it(tmp_path):
@@ -175,20 +187,34 @@ def test_a_checkpoint_with_a_head_of_its_own_loses_it(tmp_path):
         assert torch.equal(ours(given), theirs(given))
 
 
-def test_words_of_byte_level_tokenizers_have_a_blank_before_them(tmp_path):
-    for name in ("roberta", "modernbert"):
-        tokenizer = load_tokenizer(write_encoder(name, tmp_path / name))
-        tokenizer.save_pretrained(tmp_path / f"{name}-again")
-        again = load_tokenizer(str(_with_config(tmp_path, name)))
-        for each in (tokenizer, again):
-            pieces = each(["the", "of", "the"], is_split_into_words=True).tokens()
-            assert [piece for piece in pieces if "<" not in piece] == ["Ġthe", "Ġof", "Ġthe"]
+@pytest.mark.parametrize("name", ["roberta", "modernbert", "in a sequence"])
+def test_words_of_byte_level_tokenizers_have_a_blank_before_them(name, tmp_path):
+    """Also when they are saved and loaded again, by anyone."""
+    folder = write_encoder("modernbert" if name == "in a sequence" else name, tmp_path / "encoder")
+    if name == "in a sequence":
+        _put_in_a_sequence(Path(folder, "tokenizer.json"))
+    tokenizer = load_tokenizer(folder)
+    tokenizer.save_pretrained(tmp_path / "again")
+    config = Path(folder, "config.json").read_bytes()
+    (tmp_path / "again" / "config.json").write_bytes(config)
+    for each in (tokenizer, AutoTokenizer.from_pretrained(tmp_path / "again")):
+        for given, split in ((["the", "of", "the"], True), ("the of the", False)):
+            pieces = each(given, is_split_into_words=split, add_special_tokens=False).tokens()
+            assert pieces == ["Ġthe", "Ġof", "Ġthe"]
 
 
-def _with_config(folder, name):
-    """A folder for a tokenizer that was saved without its model."""
-    (folder / f"{name}-again" / "config.json").write_bytes((folder / name / "config.json").read_bytes())
-    return folder / f"{name}-again"
+def _put_in_a_sequence(path):
+    """As in tokenizers that split texts by an expression of their own."""
+    settings = json.loads(path.read_text())
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": " ?[^ ]+"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    byte_level = {**settings["pre_tokenizer"], "use_regex": False}
+    settings["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, byte_level]}
+    path.write_text(json.dumps(settings))
 
 
 def test_an_architecture_that_does_not_end_in_a_linear_layer_is_refused(tiny, monkeypatch):

@@ -80,4 +80,10 @@ def test_a_regression_has_one_output_and_squared_errors():
     outputs = torch.tensor([[2.0], [-2.0]])
     assert made.kind.losses(outputs, batch.labels).tolist() == [0.25, 1.0]
     assert made.kind.answers(outputs, batch.labels) == ([2.5, -3.0], [2.0, -2.0])
-    assert set(made.kind.scores([1.0, 2.0], [1.0, 2.0])) == {"pearson", "spearman", "r2", "mse", "mae"}
+    assert set(made.kind.scores([1.0, 2.0], [1.0, 2.0])) == {
+        "pearson",
+        "spearman",
+        "r2",
+        "mse",
+        "mae",
+    }

@@ -14,7 +14,8 @@ from tawt.errors import ConfigError, RunError
 from tawt.studies import RunFolder
 from tawt.studies.predicting import load_predictor
 from tawt.studies.text_building import splits_of
-from tawt.text.predicting import Predictor, Sentence, Text, chosen_device
+from tawt.text.predicting import Predictor, Sentence, Text
+from tawt.training.devices import chosen_device
 from tests.text.trained import records
 
 

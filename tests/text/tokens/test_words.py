@@ -1,5 +1,6 @@
 """Sentences as rows of pieces: every word answered once, by the row that shows most around it."""
 
+import itertools
 import math
 
 import numpy as np
@@ -25,6 +26,10 @@ def pieces_by_hand(tokenizer, sentence):
     """Pieces of each word by itself; the unknown piece where there would be none."""
     alone = [tokenizer(word, add_special_tokens=False)["input_ids"] for word in sentence]
     return [found or [tokenizer.unk_token_id] for found in alone]
+
+
+def joined(parts):
+    return list(itertools.chain(*parts))
 
 
 def cut(sentence, **options):
@@ -57,7 +62,7 @@ def start_of(row, firsts):
 def test_a_sentence_that_fits_is_one_row_of_the_words_pieces(sentence):
     by_word = pieces_by_hand(LETTERS, sentence)
     (row,) = cut(sentence, max_length=200)
-    assert row.ids.tolist() == [CLS, *sum(by_word, []), SEP]
+    assert row.ids.tolist() == [CLS, *joined(by_word), SEP]
     assert row.words.tolist() == list(range(len(sentence)))
     starts = np.cumsum([1, *map(len, by_word)])
     assert row.places.tolist() == starts[:-1].tolist()
@@ -126,7 +131,7 @@ def test_many_sentences_are_cut_as_each_alone():
 )
 def test_every_word_is_answered_once_in_order_with_most_context(sentence, max_length, overlap):
     by_word = pieces_by_hand(LETTERS, sentence)
-    pieces = sum(by_word, [])
+    pieces = joined(by_word)
     firsts = np.cumsum([0, *map(len, by_word)])[:-1]
     room = max_length - 2
     rows = cut(sentence, max_length=max_length, overlap=overlap)
@@ -185,7 +190,7 @@ def test_truncation_keeps_the_words_that_begin_in_time(sentence, max_length):
     before = [sum(map(len, by_word[:word])) for word in range(len(sentence))]
     kept = [word for word in range(len(sentence)) if before[word] < max_length - 2]
     assert row.words.tolist() == kept
-    assert row.ids.tolist() == [CLS, *sum(by_word, [])[: max_length - 2], SEP]
+    assert row.ids.tolist() == [CLS, *joined(by_word)[: max_length - 2], SEP]
     assert pieces.cut_words == len(sentence) - len(kept)
     assert pieces.windowed == 0
 

@@ -113,7 +113,7 @@ def positions(config: PretrainedConfig) -> int | None:
 
     Example:
         >>> from transformers import BertConfig, RobertaConfig
-        >>> positions(BertConfig()), positions(RobertaConfig())
+        >>> positions(BertConfig()), positions(RobertaConfig(max_position_embeddings=514))
         (512, 512)
     """
     known: int | None = getattr(config, "max_position_embeddings", None)

@@ -29,7 +29,7 @@ _OF_SPANS = ("span_f1", "span_f1_conlleval")
 
 @dataclass(frozen=True)
 class Tagging:
-    """One of several tags for every word; an example's loss is the mean over its words.
+    """One of several tags for every word; the loss of all examples is the mean over their words.
 
     Args:
         labels: The tags, in the order of the head's outputs.
@@ -52,7 +52,7 @@ class Tagging:
         return last_layer(width, len(self.labels))
 
     def losses(self, outputs: Tensor, labels: TagLabels) -> Tensor:
-        """Each row's part of the mean cross-entropy over its sentence's words."""
+        """Cross-entropy of each row's words, summed by what a word counts (`TagLabels.share`)."""
         words = F.cross_entropy(
             outputs.flatten(0, 1),
             labels.tags.flatten().long(),

@@ -3,7 +3,6 @@
 from tawt.text.predicting.answers import Answer, LabelledAnswer, NumberAnswer, TaggedAnswer
 from tawt.text.predicting.guessing import INPUT_FORMATS, InputFormat
 from tawt.text.predicting.inputs import lines_of, read_unlabelled
-from tawt.text.predicting.loading import chosen_device
 from tawt.text.predicting.predictor import Predictor
 from tawt.text.predicting.splitting import split_words
 from tawt.text.predicting.unlabelled import Sentence, Text, Unlabelled
@@ -19,7 +18,6 @@ __all__ = [
     "TaggedAnswer",
     "Text",
     "Unlabelled",
-    "chosen_device",
     "lines_of",
     "read_unlabelled",
     "split_words",

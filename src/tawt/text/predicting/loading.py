@@ -51,28 +51,3 @@ def load_trained(folder: Path, level: Level) -> tuple[PreTrainedModel, PreTraine
         missing = min(found["missing_keys"])
         raise RunError(f"The model in {folder} is damaged: it has no parameters for {missing}.")
     return model.eval(), tokenizer
-
-
-def chosen_device(name: str) -> torch.device:
-    """The device by its name.
-
-    Args:
-        name: "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:N".
-
-    Raises:
-        ConfigError: There is no such device here.
-
-    Example:
-        >>> chosen_device("cpu")
-        device(type='cpu')
-    """
-    available = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if name == "auto":
-        return torch.device("cuda" if available else "cpu")
-    kind, colon, number = name.partition(":")
-    if name != "cpu" and (kind != "cuda" or (colon and not number.isdecimal())):
-        raise ConfigError(f"A device is auto, cpu, cuda or cuda:N; got {name!r}.")
-    if kind == "cuda" and int(number or 0) >= available:
-        there = f"there are {available}, counted from 0" if available else "there is none here"
-        raise ConfigError(f"There is no CUDA device {name!r}: {there}; use auto, or cpu.")
-    return torch.device(name)
