@@ -379,7 +379,7 @@ def test_a_checkpoint_keeps_state_and_history(tmp_path):
 
 def test_a_folder_of_another_version_is_said_to_be_one(tmp_path):
     (tmp_path / "config.yaml").write_text("# tawt 0.0.1\ndata: {kind: digits}\ntargets: digit\n")
-    with pytest.raises(RunError, match=r"was made by tawt 0\.0\.1, and this is .* \(.*targets"):
+    with pytest.raises(RunError, match=r"was made by tawt 0\.0\.1, and this is .* \(.*target"):
         RunFolder(tmp_path).config()
     (tmp_path / "config.yaml").write_text("data: {kind: digits}\ntargets: digit\n")
     with pytest.raises(RunError, match="is damaged"):
@@ -390,7 +390,7 @@ def test_a_run_out_of_memory_says_what_to_lower(tmp_path, monkeypatch):
     def full(*_, **__):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr("tawt.studies.run.train", full)
+    monkeypatch.setattr(sys.modules["tawt.studies.run"], "train", full)
     values = {"data": {"kind": "digits"}, "target": "digit", "training": {"batch_size": 48}}
     with pytest.raises(TrainingError, match=r"Lower `training.batch_size` \(48\)"):
         run(parsed(values), tmp_path / "run")
