@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import shlex
+import shutil
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,13 @@ import typer.main
 import yaml
 
 from tawt.cli.app import app
+from tawt.studies import load, run
 from tawt.studies.config import RunConfig, parsed
+from tawt.text.grammar import generate
+from tawt.text.tiny import write_tiny_encoder
 
 DOCS = Path(__file__).parents[1] / "docs"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 FENCE = re.compile(
     r'^(?P<indent> *)```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^ *```$',
@@ -38,6 +43,21 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
+def train_as_shown(page: Path) -> None:
+    """What the page's commands would have done, with a tiny encoder."""
+    shutil.copytree(EXAMPLES / "text" / "data", "data")
+    shown = next(block for block in blocks(page) if block.title == "names.yaml")
+    Path("names.yaml").write_text(shown.text, encoding="utf-8")
+    words = [sentence.words for sentence in generate(200, seed=0)]
+    encoder = str(write_tiny_encoder(Path("tiny"), words, width=16, layers=1))
+    small = {"model.encoder": encoder, "epochs": 1, "training.batch_size": 32}
+    run(load(Path("names.yaml"), small), Path("runs/names"))
+
+
+BEFORE = {"own-data.md": train_as_shown}
+"""What must be there before a page's blocks can run."""
+
+
 def pages_with(language: str) -> list[Path]:
     return [page for page in PAGES if any(block.language == language for block in blocks(page))]
 
@@ -58,8 +78,9 @@ def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
     """In one namespace a page, in a folder where the page's titled files lie."""
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "page"}
+    BEFORE.get(name_of(page), lambda page: None)(page)
     for number, block in enumerate(blocks(page), start=1):
-        if block.title is not None:
+        if block.title is not None and not Path(block.title).exists():
             Path(block.title).write_text(block.text, encoding="utf-8")
         if block.language == "python":
             exec(compile(block.text, f"{name_of(page)}, block {number}", "exec"), namespace)
@@ -72,6 +93,15 @@ def test_whole_configurations_load(page):
     assert whole
     for block in whole:
         assert isinstance(parsed(yaml.safe_load(block.text), source=block.title), RunConfig)
+
+
+def test_samples_of_files_are_from_those_files():
+    samples = [block for block in blocks(DOCS / "own-data.md") if block.language == "text"]
+    assert len([sample for sample in samples if sample.title]) >= 5
+    for sample in samples:
+        if sample.title:
+            whole = (EXAMPLES / "text" / sample.title).read_text(encoding="utf-8")
+            assert sample.text in whole, sample.title
 
 
 def command_lines() -> list[tuple[str, str]]:

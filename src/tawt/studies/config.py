@@ -174,7 +174,7 @@ def _in_file(place: tuple[str | int, ...]) -> yaml_lines.Place:
         part
         for position, part in enumerate(place)
         if not (position == 1 and (place[0], part) in _UNION_MEMBERS)
-        and not (isinstance(part, str) and part.startswith(("literal[", "dict[", "tuple[")))
+        and not (isinstance(part, str) and "[" in part)  # types that pydantic tried, in words
     ]
     if len(kept) > 1 and kept[-1] in ("str", "float", "int") and kept[0] != "data":
         kept.pop()  # the member of a field that takes several types

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SORTED_TOGETHER = 32  # batches: enough to be alike, few enough to be shuffled
 _DRAWN_TOGETHER = 8
+_PARTS = 4  # that an epoch has at least, each sorted by itself
 
 
 @dataclass(frozen=True)
@@ -113,17 +114,21 @@ class Schedule:
         if task not in self.lengths:
             return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
         # Of a few batches' worth, sorted, one batch: no example is favoured.
-        batches = max(1, min(_DRAWN_TOGETHER, size // self.batch_size))
+        batches = self._together(size, most=_DRAWN_TOGETHER)
         drawn = draw.choice(size, min(size, batches * self.batch_size), replace=False)
         drawn = drawn[np.argsort(self.lengths[task][drawn], kind="stable")]
         first = self.batch_size * int(draw.integers(batches))
         return Step(task, drawn[first : first + self.batch_size])
 
+    def _together(self, size: int, *, most: int) -> int:
+        """How many batches are sorted together: of a small task few, or they would hardly mix."""
+        return max(1, min(most, size // (_PARTS * self.batch_size)))
+
     def _alike(self, task: str, order: Indices) -> Indices:
         """The same order, sorted by length a few dozen batches at a time."""
         if task not in self.lengths:
             return order
-        chunk = _SORTED_TOGETHER * self.batch_size
+        chunk = self._together(len(order), most=_SORTED_TOGETHER) * self.batch_size
         parts = [order[start : start + chunk] for start in range(0, len(order), chunk)]
         lengths = self.lengths[task]
         return np.concatenate([part[np.argsort(lengths[part], kind="stable")] for part in parts])

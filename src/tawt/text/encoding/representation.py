@@ -51,9 +51,6 @@ class TextRepresentation(nn.Module):
         self.widths: dict[Level, int] = {
             level: _take_off_head(body, encoder) for level, body in bodies.items()
         }
-        first = next(iter(bodies.values()))
-        self.deviation: float = getattr(first.config, "initializer_range", None) or 0.02
-        """Standard deviation that the architecture draws new layers with."""
         if len(bodies) == 2:
             # The model for whole texts may have a pooler in its encoder; the other has no use for
             # one, and no quarrel with it.
