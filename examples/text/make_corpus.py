@@ -19,7 +19,7 @@ from tawt.text.reading import (
     write_jsonl,
 )
 
-SPLITS = {"train": 40, "dev": 40, "test": 80}
+SPLITS = {"train": 40, "dev": 80, "test": 160}
 SOURCE = 150
 
 
