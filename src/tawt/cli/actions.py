@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 import typer
 import yaml
 
@@ -16,6 +17,7 @@ from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.compare import COMPARISON
+from tawt.studies.data_sections import EncoderConfig
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.studies.files import write
 from tawt.studies.stopping import stop_on_signals
@@ -124,7 +126,7 @@ def compare_rows(
             path,
             rows=rows,
             seeds=range(seeds),
-            workers=jobs or os.cpu_count() or 1,
+            workers=jobs or _usual_jobs(config, options),
             options=options,
             should_stop=should_stop,
             on_done=lambda done, total: bar.update(shown, completed=done, total=total),
@@ -135,6 +137,14 @@ def compare_rows(
         typer.echo(json.dumps(asdict(comparison), indent=2))
     elif not quiet:
         _show(comparison, path)
+
+
+def _usual_jobs(config: RunConfig, options: Options) -> int:
+    """One run per core; on a GPU one encoder at a time, since all would share its memory."""
+    on_gpu = torch.cuda.is_available() and options.device != "cpu"
+    if on_gpu and isinstance(config.model, EncoderConfig):
+        return 1
+    return os.cpu_count() or 1
 
 
 def build_report(runs: Sequence[Path], output: Path | None) -> None:

@@ -27,7 +27,8 @@ Device = Annotated[
     str, typer.Option("--device", help="auto (a GPU if there is one), cpu, cuda or cuda:N.")
 ]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", min=1, help="Runs at a time; one per core by default.")
+    int | None,
+    typer.Option("--jobs", min=1, help="Runs at a time; one per core by default, one on a GPU."),
 ]
 CheckpointSeconds = Annotated[
     float, typer.Option("--checkpoint-seconds", min=0, help="Seconds between checkpoints.")

@@ -27,7 +27,7 @@ _HELD_OUT = {"dev": 100, "test": 400}  # sentences of the generated corpus
 
 
 def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
-    """The tasks of these names. Only targets have their held-out examples read."""
+    """The tasks of these names. Only targets keep their held-out examples."""
     cutting = cutting_of(config)
     return [_task(config, name, cutting) for name in names]
 
@@ -113,23 +113,25 @@ def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
     settings = config.data.tasks[name]
     wanted = Wanted(labels=settings.labels, metric=settings.metric, positive=settings.positive)
     made = MAKERS[settings.kind](name, splits, cutting, wanted)
-    _tell_cut(made)
+    _tell_more(made)
     return made
 
 
 def _tell(name: str, report: ReadReport) -> None:
     """What a person would want to know before trusting a score."""
     if report.repaired:
-        _log.warning("task %r: %d tags that broke IOB2 were repaired", name, report.repaired)
-    if report.unseen_labels:
-        listed = ", ".join(report.unseen_labels[:10])
-        _log.warning("task %r: labels only in held-out examples, never right: %s", name, listed)
+        _log.warning("task %r: tags of %d sentences broke IOB2; repaired", name, report.repaired)
     for split, count in report.duplicates.items():
         if count:
             _log.info("task %r: %d examples of %s are in train too", name, count, split)
 
 
-def _tell_cut(task: Task) -> None:
+def _tell_more(task: Task) -> None:
+    if unseen := getattr(task.kind, "unseen", ()):
+        listed = ", ".join(unseen[:10])
+        _log.warning(
+            "task %r: labels only in held-out examples, never right: %s", task.name, listed
+        )
     for split in ("train", "dev", "test"):
         examples = getattr(task, split)
         if words := getattr(examples, "cut_words", 0):

@@ -1,1 +1,69 @@
-"""Text: reading tagged files, scoring tags, and language models that learn from them."""
+"""Tasks from labelled text files, with Hugging Face encoders.
+
+Names are loaded when they are first used: transformers takes seconds to import.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tawt.text.encoding import TextRepresentation, load_tokenizer
+    from tawt.text.kinds import (
+        Cutting,
+        Tagging,
+        TextClassification,
+        TextRegression,
+        Wanted,
+        classification_task,
+        regression_task,
+        tagging_task,
+    )
+    from tawt.text.model import text_model
+    from tawt.text.reading import ReadOptions, SplitFiles, load
+    from tawt.text.saving import save_model
+
+__all__ = [
+    "Cutting",
+    "ReadOptions",
+    "SplitFiles",
+    "Tagging",
+    "TextClassification",
+    "TextRegression",
+    "TextRepresentation",
+    "Wanted",
+    "classification_task",
+    "load",
+    "load_tokenizer",
+    "regression_task",
+    "save_model",
+    "tagging_task",
+    "text_model",
+]
+
+_HOMES = {
+    "encoding": ("TextRepresentation", "load_tokenizer"),
+    "kinds": (
+        "Cutting",
+        "Tagging",
+        "TextClassification",
+        "TextRegression",
+        "Wanted",
+        "classification_task",
+        "regression_task",
+        "tagging_task",
+    ),
+    "model": ("text_model",),
+    "reading": ("ReadOptions", "SplitFiles", "load"),
+    "saving": ("save_model",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"tawt.text.{home}"), name)
+    raise AttributeError(f"module 'tawt.text' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -87,6 +87,12 @@ def _take_off_head(body: PreTrainedModel, encoder: str) -> int:
             "heads cannot take its place; choose another encoder."
         )
     name, head = named[-1]
+    if head.bias is None:
+        raise ConfigError(
+            f"The encoder {encoder!r} ({type(body).__name__}) ends in a layer without a bias, as "
+            "left-to-right models do; what heads learn could not be saved in its form. Choose an "
+            "encoder such as BERT, RoBERTa, DeBERTa or ModernBERT."
+        )
     body.set_submodule(name, nn.Identity())
     body.head_name = name
     return head.in_features

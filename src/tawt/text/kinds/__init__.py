@@ -17,4 +17,14 @@ MAKERS: Mapping[str, Callable[[str, Splits, Cutting, Wanted], Task]] = {
 }
 """By the kind's name in a configuration."""
 
-__all__ = ["MAKERS", "Cutting", "Tagging", "TextClassification", "TextRegression", "Wanted"]
+__all__ = [
+    "MAKERS",
+    "Cutting",
+    "Tagging",
+    "TextClassification",
+    "TextRegression",
+    "Wanted",
+    "classification_task",
+    "regression_task",
+    "tagging_task",
+]
