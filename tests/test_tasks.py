@@ -187,7 +187,6 @@ def test_a_subset_is_the_chosen_rows_in_the_chosen_order():
     batch = subset.batch(np.array([2, 0, 0]))
     assert batch.inputs.tolist() == [5, 7, 7]
     assert batch.labels.tolist() == [50, 70, 70]
-    assert len(batch) == 3
 
 
 def test_a_subset_of_a_subset():
