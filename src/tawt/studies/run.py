@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from tawt.errors import ConfigError, DataError, Interrupted, RunError, TrainingError
+from tawt.errors import (
+    ConfigError,
+    DataError,
+    Interrupted,
+    RunError,
+    TrainingError,
+    is_out_of_memory,
+)
 from tawt.studies import building
 from tawt.studies.data_sections import EncoderConfig
 from tawt.studies.folder import FolderCheckpoint, RunFolder
@@ -22,6 +27,8 @@ from tawt.training.roles import checked_roles
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    import torch
 
     from tawt.studies.config import RunConfig
     from tawt.tasks import MultiTaskModel, Task
@@ -99,7 +106,9 @@ def run(
         )
     except Interrupted as stop:
         raise Interrupted(f"Stopped as asked; {path} can go on with --resume.") from stop
-    except (torch.OutOfMemoryError, MemoryError) as error:
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
         raise TrainingError(_what_to_lower(config, accelerator.device)) from error
     finally:
         if options.log_with is not None:

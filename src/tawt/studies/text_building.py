@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, TawtError
@@ -13,6 +14,7 @@ from tawt.text.grammar import generate
 from tawt.text.kinds import MAKERS, Cutting, Wanted
 from tawt.text.reading import ReadOptions, SplitFiles, Splits, TaggedSentence, load
 from tawt.text.reading.report import ReadReport
+from tawt.text.tokens import TaggedExamples, WholeTexts
 from tawt.training.streams import derived_seed, stream
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from tawt.text.reading import Example
 
 _log = logging.getLogger(__name__)
-_HELD_OUT = {"dev": 100, "test": 400}  # sentences of the generated corpus
+_HELD_OUT = {"dev": 50, "test": 300}  # sentences of the generated corpus
 
 
 def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
@@ -75,6 +77,10 @@ def splits_of(config: RunConfig, name: str, *, held_out: bool = True) -> Splits:
             limit_dev=settings.limit_dev if held_out else None,
             limit_test=settings.limit_test if held_out else None,
         )
+        if not held_out and settings.folder is not None:
+            # A source's other files need not even be readable.
+            train = files.found()["train"]
+            files = replace(files, folder=None, pattern=None, train=train)
         return load(
             files,
             kind=settings.kind,
@@ -97,6 +103,7 @@ def read_options(settings: TextTask) -> ReadOptions:
         tag=settings.tag,
         layer=settings.layer,
         fields=settings.fields,
+        split=settings.split,
         encoding=settings.encoding,
     )
 
@@ -107,14 +114,29 @@ def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
     _tell(name, splits.report)
     if not is_target:
         splits = Splits(splits.train, None, None, splits.report)
-    if isinstance(config.data, GrammarData):
-        return MAKERS["tagging"](name, splits, cutting, Wanted())
-    assert isinstance(config.data, TextData)
-    settings = config.data.tasks[name]
-    wanted = Wanted(labels=settings.labels, metric=settings.metric, positive=settings.positive)
-    made = MAKERS[settings.kind](name, splits, cutting, wanted)
+    kind, wanted = "tagging", Wanted()
+    if isinstance(config.data, TextData):
+        settings = config.data.tasks[name]
+        kind = settings.kind
+        wanted = Wanted(labels=settings.labels, metric=settings.metric, positive=settings.positive)
+    made = MAKERS[kind](name, splits, cutting, wanted)
+    assert isinstance(made.train, TaggedExamples | WholeTexts)
+    made.train.notes = {
+        **{key: value for key, value in asdict(splits.report).items() if value and key != "sizes"},
+        **_cut(made),
+    }
     _tell_more(made)
     return made
+
+
+def _cut(task: Task) -> dict[str, int]:
+    """Words and texts that are past `max_length`, by split."""
+    return {
+        f"{what} of {split}": count
+        for split in ("train", "dev", "test")
+        for what in ("cut_words", "cut_texts")
+        if (count := getattr(getattr(task, split), what, 0))
+    }
 
 
 def _tell(name: str, report: ReadReport) -> None:
@@ -123,7 +145,7 @@ def _tell(name: str, report: ReadReport) -> None:
         _log.warning("task %r: tags of %d sentences broke IOB2; repaired", name, report.repaired)
     for split, count in report.duplicates.items():
         if count:
-            _log.info("task %r: %d examples of %s are in train too", name, count, split)
+            _log.warning("task %r: %d examples of %s are in train too", name, count, split)
 
 
 def _tell_more(task: Task) -> None:
@@ -132,14 +154,13 @@ def _tell_more(task: Task) -> None:
         _log.warning(
             "task %r: labels only in held-out examples, never right: %s", task.name, listed
         )
-    for split in ("train", "dev", "test"):
-        examples = getattr(task, split)
-        if words := getattr(examples, "cut_words", 0):
-            rule = "past `max_length`, neither learned nor scored"
-            _log.warning("task %r: %d words of %s are %s", task.name, words, split, rule)
-        if texts := getattr(examples, "cut_texts", 0):
-            rule = "longer than `max_length`; their ends are not read"
-            _log.warning("task %r: %d texts of %s are %s", task.name, texts, split, rule)
+    for what, count in _cut(task).items():
+        part, _, split = what.partition(" of ")
+        rule = {
+            "cut_words": "words of %s are past `max_length`, neither learned nor scored",
+            "cut_texts": "texts of %s are longer than `max_length`; their ends are not read",
+        }[part]
+        _log.warning(f"task %r: %d {rule}", task.name, count, split)
 
 
 _LAYERS = {"pos": "pos", "chunk": "chunks", "predicate": "predicates", "entity": "entities"}

@@ -133,9 +133,9 @@ def _facts(
 def _text_lengths(
     texts: Sequence[LabelledText], tokenizer: PreTrainedTokenizerFast
 ) -> Iterator[int]:
+    pairs = any(text.second is not None for text in texts)
     for start in range(0, len(texts), _AT_A_TIME):
         chunk = texts[start : start + _AT_A_TIME]
-        pairs = chunk[0].second is not None
         encoded = tokenizer(
             [text.text for text in chunk],
             [text.second or "" for text in chunk] if pairs else None,

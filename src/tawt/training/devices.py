@@ -87,6 +87,11 @@ def chosen_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def number_of(device: torch.device) -> int:
+    """Which of several GPUs; the current one where the device does not say."""
+    return torch.cuda.current_device() if device.index is None else device.index
+
+
 def moved(nest: Any, device: torch.device) -> Any:
     """A nest of tensors, on that device.
 

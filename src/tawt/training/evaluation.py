@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tawt.tasks import Examples, Task
+    from tawt.tasks.task import Indices
 
 
 def evaluate(
@@ -37,8 +38,7 @@ def evaluate(
     found: dict[int, tuple[Any, Any]] = {}
     try:
         with torch.no_grad():
-            for start in range(0, len(order), batch_size):
-                indices = order[start : start + batch_size]
+            for indices in _batches(examples, order, batch_size):
                 batch = to_device(examples.batch(indices), device)
                 answers = task.kind.answers(model(batch.inputs, task.name), batch.labels)
                 found.update(zip(indices.tolist(), zip(*answers, strict=True), strict=True))
@@ -53,6 +53,15 @@ def evaluate(
         task.kind.scores(gold, predicted),
         task.kind.example_scores(gold, predicted),
     )
+
+
+def _batches(examples: Examples, order: Indices, batch_size: int) -> list[Indices]:
+    """The order in parts of so many rows; an example that is in several rows counts as several."""
+    rows = getattr(examples, "rows", None)
+    if rows is None:
+        return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
+    parts = (np.cumsum(rows[order]) - 1) // batch_size
+    return np.split(order, np.flatnonzero(np.diff(parts)) + 1)
 
 
 def evaluate_split(

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from tawt.errors import Interrupted
 from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
-from tawt.training.devices import accelerator_for, anywhere
+from tawt.training.devices import accelerator_for, anywhere, number_of
 from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.material import Material
 from tawt.training.optimisers import load_optimiser_state, optimiser_state, skip_if
@@ -79,7 +79,7 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
     """
     settings = settings or Settings()
     accelerator = accelerator or accelerator_for(settings.precision)
-    cuda = [accelerator.device.index or 0] if accelerator.device.type == "cuda" else []
+    cuda = [number_of(accelerator.device)] if accelerator.device.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda):
         torch.manual_seed(derived_seed(seed, "training"))
         loop = _Loop(model, tasks, target, paradigm, weighting, settings, seed, accelerator)
@@ -123,19 +123,17 @@ class _Loop:
         on_progress: Callable[[Progress], None] | None,
         should_stop: Callable[[], bool] | None,
     ) -> TrainingResult:
-        self.checkpoint, self.on_progress = checkpoint, on_progress
-        self.should_stop = should_stop
+        self.checkpoint, self.on_progress, self.should_stop = checkpoint, on_progress, should_stop
         self.total = sum(p.epochs * self.material.schedule(p).length for p in self.phases)
         saved = checkpoint.load() if checkpoint else None
         if saved is not None:
             self._restore_model(saved)
-        for index in range(self.position.phase, len(self.phases)):
-            self._run_phase(self.phases[index], saved)
+        for phase in self.phases[self.position.phase :]:
+            self._run_phase(phase, saved)
             saved = None
+            self.replay.forget()
             self.position = self.position.next_phase()
         return self._result()
-
-    # One phase.
 
     def _run_phase(self, phase: Phase, saved: dict[str, Any] | None) -> None:
         main = self._stretch(phase)
@@ -204,6 +202,8 @@ class _Loop:
     ) -> None:
         """A step on the device, which it never waits for."""
         inputs, labels, (mean, scale, rate) = given
+        if self.settings.accumulation == 1:
+            stretch.optimiser.zero_grad()  # what a recording that failed may have left
         before = [buffer.clone() for buffer in self.buffers]
         forward = self.wrapped if stretch.moves == "everything" else self.head_only
         outputs: Tensor = forward(inputs, task).float()
@@ -280,8 +280,8 @@ class _Loop:
         if self.position.total % _LOOK_EVERY < self.settings.accumulation:
             self._check_skipped()
         if self.on_progress is not None:
-            phase = self.phases[self.position.phase].name
-            self.on_progress(Progress(self.position.total, self.total, phase))
+            name = self.phases[self.position.phase].name
+            self.on_progress(Progress(self.position.total, self.total, name))
         stop = self.should_stop is not None and self.should_stop()
         if self.checkpoint is not None and (stop or self.checkpoint.due()):
             self.checkpoint.save(self._state(main, heads))
@@ -289,9 +289,8 @@ class _Loop:
             raise Interrupted("Training was stopped as asked.")
 
     def _check_skipped(self) -> None:
-        allowed = self.settings.max_nonfinite
         reasons = [u.skipped for u in self.weighting.history if u.skipped is not None]
-        self.skipped.check(updates=reasons, allowed=allowed)
+        self.skipped.check(updates=reasons, allowed=self.settings.max_nonfinite)
 
     # Parts.
 

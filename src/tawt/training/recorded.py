@@ -57,9 +57,6 @@ class RecordedPasses:
     fresh: FreshLosses
     recorder: Recorder
 
-    def __post_init__(self) -> None:
-        self.recorder.ready()
-
     def __call__(self, task: str) -> Tensor:
         """The task's mean loss on its next draw, graph attached."""
         return self.fresh(task)
@@ -67,6 +64,7 @@ class RecordedPasses:
     def gradient(self, task: str) -> tuple[Tensor, Gradient]:
         """Loss and gradient, in the recorder's memory."""
         kept = self.recorder
+        kept.ready()
 
         def leave_gradient(loss: Tensor, found: Gradient) -> None:
             kept.reached[task] = [entry is not None for entry in found]
@@ -86,6 +84,7 @@ class RecordedPasses:
     def along(self, task: str, direction: Gradient) -> tuple[Tensor, Tensor, Tensor]:
         """Loss, inner product with the direction, squared norm."""
         kept = self.recorder
+        kept.ready()
         for place, entry in zip(kept.gradient, direction, strict=True):
             if entry is None:
                 place.zero_()
@@ -93,8 +92,9 @@ class RecordedPasses:
                 place.copy_(entry)
 
         def leave_numbers(loss: Tensor, found: Gradient) -> None:
-            inner = dot(list(kept.gradient), found)
-            kept.numbers.copy_(torch.stack([loss.double(), inner, squared_norm(found)]))
+            found_numbers = [loss.double(), dot(list(kept.gradient), found), squared_norm(found)]
+            # Of a task that reaches no parameter, zeros that are on no device in particular.
+            kept.numbers.copy_(torch.stack([n.to(kept.numbers.device) for n in found_numbers]))
 
         self._replayed("along", task, leave_numbers)
         loss, inner, squared = kept.numbers.clone()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from accelerate.utils import recursively_apply
 
-from tawt.training.devices import moved
+from tawt.training.devices import moved, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -28,6 +28,9 @@ _MOST_GRAPHS = 256
 
 class Replay:
     """Calls functions, on a GPU by replaying what they did before.
+
+    What a function leaves half done when it cannot be recorded (a gradient, say) it must clear away
+    itself: it is then called again as it is.
 
     A function runs as it is the first time it is called with inputs of some shapes, which also
     creates what is created once (an optimiser's state, a library's workspace). The second time
@@ -84,13 +87,18 @@ class Replay:
         else:
             graph.replay(tensors)
 
+    def forget(self) -> None:
+        """Let go of all recordings, when what they did will not be done again."""
+        self._graphs.clear()
+        self._seen.clear()
+
     def _recorded(
         self, key: Hashable, function: Callable[[Any], object], inputs: Any
     ) -> _Graph | None:
         # Copies: a tensor that is on the device already belongs to the caller.
         held = recursively_apply(torch.clone, moved(inputs, self._device))
         graph = torch.cuda.CUDAGraph()
-        random = torch.cuda.default_generators[self._device.index or 0]
+        random = torch.cuda.default_generators[number_of(self._device)]
         spare = random.clone_state()
         torch.cuda.synchronize(self._device)
         try:
@@ -109,6 +117,8 @@ class Replay:
 
 
 class _Graph:
+    """A recording, and the memory that its inputs are read from."""
+
     def __init__(self, graph: torch.cuda.CUDAGraph, inputs: list[Tensor]) -> None:
         self._graph = graph
         self._inputs = inputs

@@ -62,7 +62,9 @@ class FlatRows:
 
     def width(self, rows: Ints, *, most: int) -> int:
         """What a batch of these rows is padded to: never more than an encoder takes."""
-        return min(most, padded_width(int((self.starts[rows + 1] - self.starts[rows]).max())))
+        lengths = self.starts[rows + 1] - self.starts[rows]
+        # One of several processes may have none of a short batch.
+        return min(most, padded_width(int(lengths.max(initial=1))))
 
     def padded(self, rows: Ints, *, width: int, filler: int) -> Ints:
         """These rows as a matrix, shape `(len(rows), width)`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -79,6 +79,10 @@ class TaggedExamples:
         self._first = np.concatenate([[0], np.cumsum(counts)])
         self.lengths: Ints = np.maximum.reduceat(self._ids.lengths, self._first[:-1])
         """Pieces of each sentence's longest row, to batch like with like."""
+        self.rows: Ints = counts
+        """Rows of each sentence, so that long ones count for what they are."""
+        self.notes: dict[str, Any] = {}
+        """What was noticed while reading, for the record."""
 
     def __len__(self) -> int:
         return len(self._first) - 1

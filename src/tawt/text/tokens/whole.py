@@ -70,6 +70,8 @@ class WholeTexts:
         self._types = FlatRows.joined(types, dtype=np.int32) if types else None
         self.lengths: Ints = self._ids.lengths
         """Pieces of each text, to batch like with like."""
+        self.notes: dict[str, Any] = {}
+        """What was noticed while reading, for the record."""
 
     def __len__(self) -> int:
         return len(self._ids)
