@@ -127,7 +127,7 @@ def test_a_wrong_value_is_named_with_its_line(write, right, wrong, line, field):
 def test_settings_out_of_bounds_name_file_and_field(write, wrong, field):
     path = write(GOOD.replace("batch_size: 16", wrong))
     message = refused(path)
-    assert str(path) in message
+    assert message.startswith(f"{path}:13:")
     assert f"`{field}`" in message
 
 

@@ -71,6 +71,16 @@ def test_answers_come_in_the_order_of_the_examples():
     assert examples.lengths[order].tolist() == sorted(examples.lengths)
 
 
+def test_examples_of_many_rows_fill_a_batch_sooner():
+    examples = Numbered([9, 2, 7, 2, 30, 1, 8, 8, 5, 11])
+    examples.rows = np.array([1, 1, 1, 1, 9, 1, 1, 1, 1, 3])
+    assert echo(examples).gold == list(range(10))
+    filled = [int(examples.rows[part].sum()) for part in examples.asked]
+    assert max(filled[:-1]) <= 4 + 2  # the last example may stick out
+    assert sorted(np.concatenate(examples.asked).tolist()) == list(range(10))
+    assert examples.asked[-1].tolist() == [4]
+
+
 def test_answers_of_a_part_come_in_its_order():
     order = np.array([7, 1, 4])
     assert echo(Subset(Numbered([9, 2, 7, 2, 30, 1, 8, 8]), order)).gold == order.tolist()

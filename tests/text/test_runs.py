@@ -14,7 +14,15 @@ from tawt.studies.run import Options, check, run
 from tawt.studies.text_building import splits_of
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.training.result import Predictions
-from tests.text.studies import ODD, reviews, tagged, tagging_study, text_study, two_targets_study
+from tests.text.studies import (
+    ODD,
+    TextStudy,
+    reviews,
+    tagged,
+    tagging_study,
+    text_study,
+    two_targets_study,
+)
 
 UNLIKE = {"began", "seconds"}  # what a clock says
 
@@ -114,6 +122,36 @@ def test_limits_are_nested_and_leave_the_rest_alone(tiny, tmp_path):
     other = splits_of(study.set("seed", 1).config, "chunks")
     assert other.train != found[20].train
     assert other.test == found[20].test
+
+
+def test_what_was_noticed_while_reading_is_in_the_record(tiny, tmp_path, caplog):
+    train = tagged(12, seed=1, register="web")
+    strange = {"tokens": ["Odd", "ones"], "tags": ["I-NP", "B-NEW"]}
+    study = TextStudy(tmp_path / "study", tiny, paradigm="single-task")
+    study.task("chunks", "tagging", train=train, test=[train[0], strange])
+    with caplog.at_level("WARNING", logger="tawt"):
+        record = run(study.config, tmp_path / "run")
+    notes = record["data"]["chunks"]["notes"]
+    assert notes["duplicates"] == {"test": 1}
+    assert notes["repaired"] == 1
+    assert notes["unseen_labels"] == ["B-NEW"]
+    again = run(study.config, tmp_path / "run", options=Options(resume=True))
+    assert again["data"] == record["data"]
+    for word in ("1 examples of test are in train too", "broke IOB2", "never right: B-NEW"):
+        assert word in caplog.text
+
+
+def test_a_sources_other_files_need_not_be_readable(tiny, tmp_path):
+    study = tagging_study(tmp_path / "study", tiny)
+    folder = tmp_path / "study" / "other"
+    folder.mkdir()
+    lines = "".join(json.dumps(each) + "\n" for each in tagged(6, seed=8, layer="pos"))
+    (folder / "train.jsonl").write_text(lines)
+    (folder / "test.jsonl").write_text("no JSON at all\n")
+    study.set("data.tasks.pos", {"kind": "tagging", "folder": "other"})
+    found = {task.name: task for task in check(study.config)[0]}
+    assert len(found["pos"].train) == 6
+    assert found["pos"].test is None
 
 
 def test_fingerprints_differ_where_data_do(tiny, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, TawtError
 from tawt.studies.data_sections import EncoderConfig, GrammarData, TextData, TextTask
@@ -121,12 +121,15 @@ def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
         wanted = Wanted(labels=settings.labels, metric=settings.metric, positive=settings.positive)
     made = MAKERS[kind](name, splits, cutting, wanted)
     assert isinstance(made.train, TaggedExamples | WholeTexts)
-    made.train.notes = {
-        **{key: value for key, value in asdict(splits.report).items() if value and key != "sizes"},
-        **_cut(made),
-    }
+    made.train.notes = {**_noted(splits.report), **_cut(made)}
     _tell_more(made)
     return made
+
+
+def _noted(report: ReadReport) -> dict[str, Any]:
+    """What there is to note, as JSON has it."""
+    found = {key: value for key, value in asdict(report).items() if value and key != "sizes"}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
 
 
 def _cut(task: Task) -> dict[str, int]:
