@@ -167,7 +167,7 @@ def test_fingerprints_differ_where_data_do(tiny, tmp_path):
     assert {name: after[name] for name in ("pos", "chunks")} == {
         name: before[name] for name in ("pos", "chunks")
     }
-    assert list(before["chunks"]) == ["train", "dev", "test"]
+    assert list(before["chunks"]) == ["train", "dev", "test", "notes"]
     assert list(before["pos"]) == ["train"]
 
 

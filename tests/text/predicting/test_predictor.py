@@ -30,7 +30,7 @@ def test_tags_are_those_of_the_run(tagger):
     sentences = [example.words for example in splits_of(RunFolder(tagger).config(), "chunk").test]
     answers = list(load_predictor(tagger).answers(map(Sentence, sentences)))
     assert [list(zip(a.words, a.tags, strict=True)) for a in answers] == in_run(tagger)
-    assert len(answers) == 400
+    assert len(answers) == 300
 
 
 @pytest.mark.parametrize("kind", ["classification", "pair"])
