@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import signal
 import threading
@@ -96,6 +97,8 @@ def _as_completed(
 
 def _prepare_worker() -> None:
     torch.set_num_threads(1)
+    # What there is to say about the data was said before the first run, once.
+    logging.getLogger("tawt.studies.text_building").setLevel(logging.ERROR)
     signal.signal(signal.SIGTERM, _ask_to_stop)
 
 
