@@ -247,3 +247,17 @@ def test_a_mistake_in_a_list_of_files(study):
         load(study.path)
     line = 1 + [text.strip() for text in study.path.read_text().splitlines()].index("train:")
     assert str(raised.value).startswith(f"{study.path}:{line}: `data.tasks.chunks.train")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        ("data.tasks.chunks.metric", "span_f2", "metric: span_f2"),
+        ("target", "chunk", "target: chunk"),
+    ],
+)
+def test_mistakes_that_show_late_are_named_by_line_too(refused, tiny, tmp_path, field, value, line):
+    study = tagging_study(tmp_path / "study", tiny).set(field, value)
+    numbered = enumerate(study.path.read_text().splitlines(), start=1)
+    expected = next(number for number, text in numbered if text.strip() == line)
+    assert refused(study).startswith(f"{study.path}:{expected}: ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from dataclasses import asdict
@@ -17,13 +18,14 @@ from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.compare import COMPARISON
+from tawt.studies.config import line_meant
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.studies.files import write
 from tawt.studies.stopping import stop_on_signals
 from tawt.studies.words import in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tawt.studies import Comparison, RunConfig
 
@@ -174,6 +176,18 @@ def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
         except yaml.YAMLError as error:
             raise ConfigError(f"The value of {name} is not YAML: {value!r}.") from error
     return load(config, values)
+
+
+@contextlib.contextmanager
+def lines_named(path: Path) -> Iterator[None]:
+    """Have mistakes of a configuration that only show when it is put to work named by line too."""
+    try:
+        yield
+    except ConfigError as error:
+        line = None if str(path) in str(error) else line_meant(path, str(error))
+        if line is None:
+            raise
+        raise ConfigError(f"{path}:{line}: {error}") from error
 
 
 def _show(comparison: Comparison, folder: Path) -> None:

@@ -99,7 +99,8 @@ def train(
         device=device,
     )
     run_config = actions.loaded(config, override)
-    actions.train_once(run_config, folder, options=options, quiet=quiet, as_json=as_json)
+    with actions.lines_named(config):
+        actions.train_once(run_config, folder, options=options, quiet=quiet, as_json=as_json)
 
 
 def compare(
@@ -126,16 +127,18 @@ def compare(
     from tawt.cli import actions
     from tawt.studies import Options
 
-    actions.compare_rows(
-        actions.loaded(config, override),
-        folder,
-        rows=row,
-        seeds=seeds,
-        jobs=jobs,
-        options=Options(overwrite=overwrite, log_with=log_with, device=device),
-        quiet=quiet,
-        as_json=as_json,
-    )
+    run_config = actions.loaded(config, override)
+    with actions.lines_named(config):
+        actions.compare_rows(
+            run_config,
+            folder,
+            rows=row,
+            seeds=seeds,
+            jobs=jobs,
+            options=Options(overwrite=overwrite, log_with=log_with, device=device),
+            quiet=quiet,
+            as_json=as_json,
+        )
 
 
 def report(

@@ -179,6 +179,25 @@ def _line_named(message: str, lines: dict[yaml_lines.Place, int]) -> int | None:
     return None
 
 
+def line_meant(path: Path, message: str) -> int | None:
+    """The line of a configuration that a message about its tasks is about, if it names one.
+
+    Args:
+        path: The file.
+        message: Of an error that came when the configuration was put to work.
+    """
+    _, lines = yaml_lines.read(path)
+    tasks = [("data", "tasks", name) for name in re.findall(r"[Tt]ask '([^']+)'", message)]
+    fields = re.findall(r"`([\w.]+)`", message)
+    places: list[yaml_lines.Place] = [(*task, field) for task in tasks for field in fields]
+    places += [(*task, "metric") for task in tasks if "metric" in message]
+    places += tasks
+    places += [tuple(field.split(".")) for field in fields]
+    if message.startswith("There is no task"):
+        places += [("target",), ("sources",)]
+    return next((lines[place] for place in places if place in lines), None)
+
+
 def _in_file(place: tuple[str | int, ...]) -> yaml_lines.Place:
     """A place without the chosen members of unions, which pydantic names and the file does not."""
     kept = [
