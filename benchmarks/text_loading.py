@@ -1,8 +1,9 @@
 """Reading and tokenising 100 000 sentences: words a second on one core, and memory.
 
 A process of its own loads the encoder, notes how much memory it has, reads a file with two columns
-and cuts it into pieces; the most it ever had more than at the start is the memory it took. The
-file is the generated corpus, repeated (with `--text-data FOLDER`, `FOLDER/ewt/pos.train.tsv`).
+and cuts it into pieces, looking at its memory every hundredth of a second; the most it had more
+than at the start is the memory it took. The file is the generated corpus, repeated (with
+`--text-data FOLDER`, `FOLDER/ewt/pos.train.tsv`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import torch
 
 _PROGRAM = """
-import json, resource, sys, time
+import json, sys, threading, time
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
@@ -34,18 +35,27 @@ from tawt.text.kinds import Cutting, Wanted
 from tawt.text.kinds.tagging import tagging_task
 from tawt.text.reading import SplitFiles, load
 
-def peak():
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def held():
+    return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
+
+seen, done = [], threading.Event()
+
+def watch():
+    while not done.wait(0.01):
+        seen.append(held())
 
 tokenizer = load_tokenizer(sys.argv[2])
 model = TextRepresentation(sys.argv[2], levels={"words"})
-before, start, work = peak(), time.perf_counter(), time.process_time()
+before = held()
+threading.Thread(target=watch, daemon=True).start()
+start, work = time.perf_counter(), time.process_time()
 splits = load(SplitFiles(train=Path(sys.argv[1])), kind="tagging", seed=0)
 task = tagging_task("pos", splits, Cutting(tokenizer=tokenizer), Wanted())
 seconds, work = time.perf_counter() - start, time.process_time() - work
+done.set()
 words = sum(len(sentence.words) for sentence in task.train.sentences)
 print(json.dumps({"sentences": len(task.train), "words": words, "pieces": task.train.pieces,
-                  "seconds": seconds, "work": work, "bytes": peak() - before}))
+                  "seconds": seconds, "work": work, "bytes": max(seen) - before}))
 """
 
 
