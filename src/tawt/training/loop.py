@@ -202,8 +202,6 @@ class _Loop:
     ) -> None:
         """A step on the device, which it never waits for."""
         inputs, labels, (mean, scale, rate) = given
-        if self.settings.accumulation == 1:
-            stretch.optimiser.zero_grad()  # what a recording that failed may have left
         before = [buffer.clone() for buffer in self.buffers]
         forward = self.wrapped if stretch.moves == "everything" else self.head_only
         outputs: Tensor = forward(inputs, task).float()

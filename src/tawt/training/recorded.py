@@ -123,7 +123,9 @@ def recording(
     """
     alone = accelerator.num_processes == 1 and settings.accumulation == 1
     on_gpu = accelerator.device.type == "cuda"
-    replay = Replay(accelerator.device, enabled=settings.cuda_graphs and alone)
+    replay = Replay(
+        accelerator.device, enabled=settings.cuda_graphs and alone, clear=model.zero_grad
+    )
     if not (on_gpu and alone and settings.cuda_graphs):
         return replay, None
     return replay, Recorder(replay, trainable(model.representation))

@@ -29,8 +29,7 @@ _MOST_GRAPHS = 256
 class Replay:
     """Calls functions, on a GPU by replaying what they did before.
 
-    What a function leaves half done when it cannot be recorded (a gradient, say) it must clear away
-    itself: it is then called again as it is.
+    A function that cannot be recorded is called as it is, when what it left half done is cleared.
 
     A function runs as it is the first time it is called with inputs of some shapes, which also
     creates what is created once (an optimiser's state, a library's workspace). The second time
@@ -39,6 +38,7 @@ class Replay:
     Args:
         device: Where functions compute.
         enabled: Whether to record at all; never on a CPU.
+        clear: Clears away what a function may have left half done: gradients, say.
 
     Example:
         >>> total = torch.zeros(())
@@ -48,8 +48,15 @@ class Replay:
         tensor(3.)
     """
 
-    def __init__(self, device: torch.device, *, enabled: bool) -> None:
+    def __init__(
+        self,
+        device: torch.device,
+        *,
+        enabled: bool,
+        clear: Callable[[], object] = lambda: None,
+    ) -> None:
         self._device = device
+        self._clear = clear
         self._enabled = enabled and device.type == "cuda"
         self._seen: set[Hashable] = set()
         self._graphs: dict[Hashable, _Graph] = {}
@@ -110,6 +117,7 @@ class Replay:
             _log.warning("steps are not recorded as CUDA graphs: %s", str(error).splitlines()[0])
             torch.cuda.synchronize(self._device)
             random.graphsafe_set_state(spare)  # the other is left as if still recording
+            self._clear()
             self._enabled = False
             return None
         self._graphs[key] = _Graph(graph, _tensors(held))
