@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from tawt.errors import DataError
-from tawt.tasks import Classification, Task
-from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer
+from tawt.tasks import Classification
+from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer, whole_task
 from tawt.text.metrics import METRICS, positive_f1
-from tawt.text.reading import LabelledText, labels_of
-from tawt.text.tokens import WholeTexts
+from tawt.text.reading import labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch import Tensor, nn
 
+    from tawt.tasks import Task
     from tawt.text.encoding import Level
     from tawt.text.reading import Splits
 
@@ -96,14 +96,6 @@ def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wan
             )
     kind = TextClassification(labels, metric, positive, unseen)
     positions = {label: index for index, label in enumerate((*labels, *unseen))}
-    made = {
-        split: WholeTexts(
-            texts := [text for text in part if isinstance(text, LabelledText)],
-            np.array([positions[str(text.label)] for text in texts], np.int64),
-            cutting.tokenizer,
-            max_length=cutting.max_length,
-        )
-        for split, part in parts.items()
-        if part is not None
-    }
-    return Task(name, kind, made["train"], made.get("dev"), made.get("test"))
+    return whole_task(
+        name, kind, splits, cutting, answer=lambda text: positions[str(text.label)], dtype=np.int64
+    )

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from torch import nn
 
 from tawt.errors import ConfigError
+from tawt.tasks import Task
 from tawt.text.metrics import metric
+from tawt.text.reading import LabelledText
+from tawt.text.tokens import WholeTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from transformers import PreTrainedTokenizerFast
 
+    from tawt.tasks import Kind
     from tawt.text.metrics import TaskKind
+    from tawt.text.reading import Splits
     from tawt.text.tokens import Long
 
 _DEVIATION = 0.02  # what BERT and its descendants draw their last layer with
@@ -79,3 +85,35 @@ choose by r2.
             f"Task {task!r}: the metric {name!r} is an error, better when smaller; choose by r2."
         )
     return name
+
+
+def whole_task(
+    name: str,
+    kind: Kind,
+    splits: Splits,
+    cutting: Cutting,
+    *,
+    answer: Callable[[LabelledText], float],
+    dtype: type[np.number[Any]],
+) -> Task:
+    """A task whose texts, or pairs of them, have one answer each.
+
+    Args:
+        name: Of the task.
+        kind: What kind of answer.
+        splits: Its texts.
+        cutting: How they become pieces.
+        answer: A text's answer as a number: the position of its label, or the number itself.
+        dtype: Of the answers.
+    """
+
+    def made(part: Sequence[object] | None) -> WholeTexts | None:
+        if part is None:
+            return None
+        texts = [text for text in part if isinstance(text, LabelledText)]
+        answers = np.array([answer(text) for text in texts], dtype)
+        return WholeTexts(texts, answers, cutting.tokenizer, max_length=cutting.max_length)
+
+    train = made(splits.train)
+    assert train is not None
+    return Task(name, kind, train, made(splits.dev), made(splits.test))

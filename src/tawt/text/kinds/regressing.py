@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from tawt.tasks import Regression, Task
-from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer
+from tawt.tasks import Regression
+from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer, whole_task
 from tawt.text.metrics import METRICS
-from tawt.text.reading import LabelledText
-from tawt.text.tokens import WholeTexts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch import nn
 
+    from tawt.tasks import Task
     from tawt.text.encoding import Level
     from tawt.text.reading import Splits
 
@@ -56,15 +55,6 @@ def regression_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted)
         wanted: What is said about it.
     """
     kind = TextRegression(chosen_metric(wanted.metric or "pearson", kind="regression", task=name))
-    parts = {"train": splits.train, "dev": splits.dev, "test": splits.test}
-    made = {
-        split: WholeTexts(
-            texts := [text for text in part if isinstance(text, LabelledText)],
-            np.array([float(text.label) for text in texts], np.float32),
-            cutting.tokenizer,
-            max_length=cutting.max_length,
-        )
-        for split, part in parts.items()
-        if part is not None
-    }
-    return Task(name, kind, made["train"], made.get("dev"), made.get("test"))
+    return whole_task(
+        name, kind, splits, cutting, answer=lambda text: float(text.label), dtype=np.float32
+    )
