@@ -235,8 +235,6 @@ def _compared(
     # The first step is not timed: it holds the set-up of the run.
     fixed_scale = whole / (measured - 1)
     update_scale = case.epochs * regime.updates(whole // case.epochs) / len(updates)
-    if case.is_whole:
-        update_scale = 1.0
 
     def overhead(without: list[float], with_updates: list[float]) -> float:
         extra = sum(with_updates[place] - without[place] for place in closing)

@@ -24,7 +24,7 @@ def no_minilm(monkeypatch):
 @pytest.mark.usefixtures("no_minilm")
 def test_the_story_is_told_with_a_tiny_encoder(tmp_path, capsys):
     told = {"jobs": 2, "overwrite": False, "quiet": False, "as_json": False}
-    actions.show_tagging_demo(tmp_path / "demo", seeds=1, **told)
+    actions.show_demo("tagging", tmp_path / "demo", seeds=1, **told)
     said = capsys.readouterr().out
     assert "twenty labelled sentences" in " ".join(said.split())
     comparison = json.loads((tmp_path / "demo" / "comparison.json").read_text())
@@ -35,7 +35,7 @@ def test_the_story_is_told_with_a_tiny_encoder(tmp_path, capsys):
     assert "<html" in (tmp_path / "demo" / "report.html").read_text()[:200]
     # Told again, it finds everything done.
     before = (tmp_path / "demo" / "single-task" / "0" / "record.json").stat().st_mtime_ns
-    actions.show_tagging_demo(tmp_path / "demo", seeds=1, **told | {"quiet": True})
+    actions.show_demo("tagging", tmp_path / "demo", seeds=1, **told | {"quiet": True})
     after = (tmp_path / "demo" / "single-task" / "0" / "record.json").stat().st_mtime_ns
     assert after == before
 

@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 import typer
@@ -42,34 +42,26 @@ _TAGGING_STORY = (
 
 
 def show_demo(
-    folder: Path, *, seeds: int, jobs: int | None, overwrite: bool, quiet: bool, as_json: bool
+    what: Literal["digits", "tagging"],
+    folder: Path,
+    *,
+    seeds: int,
+    jobs: int | None,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Tell the story, make the runs, show the table."""
+    if what == "digits":
+        story, rows, config = _STORY, DEMO_ROWS, demo_config()
+    else:
+        story, rows, config = _TAGGING_STORY, TAGGING_ROWS, tagging_config(folder / "encoder")
     if not (quiet or as_json):
-        console.say(_STORY)
-    compare_rows(
-        demo_config(),
-        folder,
-        rows=DEMO_ROWS,
-        seeds=seeds,
-        jobs=jobs,
-        options=Options(overwrite=overwrite),
-        quiet=quiet,
-        as_json=as_json,
-    )
-
-
-def show_tagging_demo(
-    folder: Path, *, seeds: int, jobs: int | None, overwrite: bool, quiet: bool, as_json: bool
-) -> None:
-    """The same for tagging."""
-    config = tagging_config(folder / "encoder")
-    if not (quiet or as_json):
-        console.say(_TAGGING_STORY)
+        console.say(story)
     compare_rows(
         config,
         folder,
-        rows=TAGGING_ROWS,
+        rows=rows,
         seeds=seeds,
         jobs=jobs,
         options=Options(overwrite=overwrite),

@@ -61,9 +61,9 @@ def demo(
     """
     from tawt.cli import actions
 
-    show = actions.show_demo if what == "digits" else actions.show_tagging_demo
     usual = Path("runs/demo" if what == "digits" else "runs/demo-tagging")
-    show(
+    actions.show_demo(
+        what,
         folder or usual,
         seeds=seeds or (5 if what == "digits" else 2),
         jobs=jobs,
