@@ -21,7 +21,7 @@ class Finding:
     benchmark: str
     what: str
     value: float
-    unit: Literal["%", "x", "s", "ms", "copies", "GiB", "thousand/s"]
+    unit: Literal["%", "x", "s", "ms", "copies", "GiB", "thousand/s", "points"]
     goal: float | None = None
     """What it must reach; none where the number is only for information."""
     direction: Literal["at most", "at least"] = "at most"

@@ -68,7 +68,11 @@ def configured(target: str, options: argparse.Namespace) -> RunConfig:
             "target": target,
             "model": {"encoder": options.encoder},
             "weighting": {"preset": options.preset},
-            "training": {"learning_rate": options.learning_rate, "precision": options.precision},
+            "training": {
+                "learning_rate": options.learning_rate,
+                "precision": options.precision,
+                "sampling": options.sampling,
+            },
         }
     )
 
@@ -121,6 +125,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--preset", default="paper", choices=("paper", "robust"))
     parser.add_argument("--learning-rate", type=float, default=3e-4)
+    parser.add_argument("--sampling", default="size", choices=("size", "weight"))
     parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16"))
     parser.add_argument("--out", type=Path, default=Path("runs/paper-rows"), metavar="DIR")
     options = parser.parse_args()

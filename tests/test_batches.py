@@ -12,6 +12,7 @@ from scipy import stats
 
 from tawt.tasks import Batch
 from tawt.training.batches import Loader, Schedule
+from tawt.training.parts import Parts
 
 SIZES = {"one": 1, "ragged": 37, "many": 1000}
 SHARES = {"one": 0.55, "ragged": 0.4, "many": 0.05}
@@ -149,92 +150,70 @@ def test_epochs_seeds_and_phases_have_orders_of_their_own(sampling, other):
 # Like with like
 
 
-LENGTHS = {
-    name: np.random.default_rng(size).integers(3, 120, size)
-    for name, size in SIZES.items()
-    if name != "one"
-}
+# Examples of different lengths
+
+LENGTHS = {"only": np.random.default_rng(1).integers(3, 120, 1000)}
 
 
-def by_length(sizes=SIZES, lengths=LENGTHS, *, batch_size=16, sampling="size", seed=0):
+def by_length(size=1000, *, batch_size=32, seed=0):
+    lengths = {"only": LENGTHS["only"][:size]}
     return Schedule(
-        sizes, batch_size=batch_size, sampling=sampling, seed=seed, phase="joint", lengths=lengths
+        {"only": size},
+        batch_size=batch_size,
+        sampling="size",
+        seed=seed,
+        phase="x",
+        lengths=lengths,
     )
 
 
-def padded(steps, lengths=LENGTHS):
-    """Places that a batch is padded to beyond what its examples fill, over all batches."""
-    found = [lengths[step.task][step.indices] for step in steps if step.task in lengths]
-    return sum(int((each.max() - each).sum()) for each in found)
+@pytest.mark.parametrize("size", [1, 31, 300, 1000])
+@pytest.mark.parametrize("batch_size", [1, 6, 32])
+def test_with_lengths_every_example_is_seen_once_an_epoch(size, batch_size):
+    steps = whole(by_length(size, batch_size=batch_size), 1, {"only": 1.0})
+    assert [len(step.indices) for step in steps].count(batch_size) >= size // batch_size
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([step.indices for step in steps])), np.arange(size)
+    )
 
 
-@pytest.mark.parametrize("epoch", [0, 2])
-@pytest.mark.parametrize("batch_size", [1, 16, 2000])
-def test_lengths_or_not_every_example_is_seen_once_an_epoch(batch_size, epoch):
-    steps = whole(by_length(batch_size=batch_size), epoch)
-    assert len(steps) == schedule(batch_size=batch_size).length
-    for name, size in SIZES.items():
-        seen = np.concatenate([step.indices for step in steps if step.task == name])
-        np.testing.assert_array_equal(np.sort(seen), np.arange(size))
+def test_every_batch_is_of_all_lengths():
+    """As many from each quarter of the examples, shortest to longest."""
+    lengths = np.arange(992)[::-1]
+    plan = Schedule(
+        {"only": 992},
+        batch_size=32,
+        sampling="size",
+        seed=0,
+        phase="x",
+        lengths={"only": lengths},
+    )
+    for step in whole(plan, 0, {"only": 1.0}):
+        assert np.bincount(lengths[step.indices] // 248).tolist() == [8, 8, 8, 8]
 
 
-@pytest.mark.parametrize("sampling", ["size", "weight"])
-def test_a_batch_of_like_lengths_is_padded_little(sampling):
-    shares = dict.fromkeys(SIZES, 1 / 3)
-    alike = by_length(sampling=sampling).steps(0, 0, 67, shares=shares)
-    mixed = schedule(sampling=sampling).steps(0, 0, 67, shares=shares)
-    assert padded(alike) < padded(mixed) / 1.5
+def test_batches_of_all_lengths_are_padded_little():
+    """In the parts that they are computed in."""
+
+    class Known:
+        lengths = LENGTHS["only"]
+
+    def places(batches):
+        parts = [part for indices in batches for part in Parts(110, 32).of(Known(), indices)]
+        return sum(LENGTHS["only"][part].max() * len(part) for part in parts) + 110 * len(parts)
+
+    grouped = [step.indices for step in whole(by_length(992), 0, {"only": 1.0})]
+    random = np.random.default_rng(0).permutation(992).reshape(-1, 32)
+    assert places(grouped) < 0.95 * places(random)
 
 
-def test_batches_of_like_lengths_come_in_no_order():
-    """Long ones first, or last, would be a curriculum."""
-    steps = [step for step in whole(by_length()) if step.task == "many"]
-    means = [LENGTHS["many"][step.indices].mean() for step in steps]
-    assert abs(stats.spearmanr(range(len(means)), means).statistic) < 0.3
-
-
-def test_epochs_of_like_lengths_have_batches_of_their_own():
-    lengths = {"only": np.random.default_rng(0).integers(3, 120, 2000)}
-    plan = by_length({"only": 2000}, lengths, batch_size=8)  # more than are sorted together
+def test_epochs_with_lengths_have_batches_of_their_own():
+    plan = by_length()
     first, second = (
         {frozenset(step.indices.tolist()) for step in whole(plan, epoch, {"only": 1.0})}
         for epoch in (0, 1)
     )
-    assert len(first & second) < len(first) / 10
-
-
-@pytest.mark.parametrize(("size", "batch_size"), [(40, 4), (200, 8), (23, 5), (7, 3)])
-def test_draws_by_weight_reach_long_and_short_examples_alike(size, batch_size):
-    lengths = {"only": np.arange(size)[::-1].copy() ** 2}
-    plan = by_length({"only": size}, lengths, sampling="weight", batch_size=batch_size)
-    steps = plan.steps(0, 0, 3000, shares={"only": 1.0})
-    assert {len(set(step.indices.tolist())) for step in steps} == {batch_size}
-    counts = np.bincount(np.concatenate([step.indices for step in steps]), minlength=size)
-    chance = batch_size / size  # of each example to be in a step
-    deviation = math.sqrt(3000 * chance * (1 - chance))
-    assert np.abs(counts - 3000 * chance).max() < 4.5 * deviation
-
-
-def test_a_task_smaller_than_a_batch_is_drawn_whole():
-    plan = by_length({"only": 3}, {"only": np.array([9, 1, 5])}, sampling="weight", batch_size=8)
-    for step in plan.steps(0, 0, 5, shares={"only": 1.0}):
-        assert step.indices.tolist() == [1, 2, 0]
-
-
-@pytest.mark.parametrize("sampling", ["size", "weight"])
-@pytest.mark.parametrize("first", [0, 1, 30, 66])
-def test_with_lengths_the_rest_of_an_epoch_is_the_tail_of_the_whole(sampling, first):
-    plan = by_length(sampling=sampling)
-    rest = by_length(sampling=sampling).steps(2, first, 67, shares=SHARES)
-    same(rest, whole(plan, 2)[first:])
-    same(plan.steps(2, first, first + 1, shares=SHARES), whole(plan, 2)[first : first + 1])
-
-
-def test_an_epoch_of_like_lengths_averages_to_the_weighted_objective():
-    """Though long examples, together in their batches, have losses of their own."""
-    losses = {name: LENGTHS.get(name, np.array([7.0])) / 10.0 for name in SIZES}
-    expected = objective(losses, SHARES)
-    assert epoch_average(by_length(), losses, SHARES) == pytest.approx(expected, rel=1e-13)
+    assert not first & second
 
 
 # Fetching
@@ -254,16 +233,17 @@ class Counting:
         return Batch({"row": rows}, rows)
 
 
+PARTS = Parts(pass_cost=64, most_rows=32)
 EXAMPLES = {name: Counting(1000 * k, size) for k, (name, size) in enumerate(SIZES.items())}
 
 
 def fetched(loader, plan):
-    return [(step, batch.labels.tolist()) for step, batch in loader.fetch(plan)]
+    return [(step, only.labels.tolist()) for step, [only] in loader.fetch(plan)]
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_batches_are_the_planned_ones_whatever_the_workers(workers):
-    loader, plan = Loader(EXAMPLES, workers=workers), schedule(batch_size=100)
+    loader, plan = Loader(EXAMPLES, parts=PARTS, workers=workers), schedule(batch_size=100)
     for epoch in range(2):  # a second plan, through the same workers
         steps = whole(plan, epoch)
         found = fetched(loader, steps)
@@ -274,7 +254,9 @@ def test_batches_are_the_planned_ones_whatever_the_workers(workers):
 
 def test_several_processes_share_every_batch():
     steps = [step for step in whole(schedule()) if len(step.indices) > 1]
-    parts = [fetched(Loader(EXAMPLES, process=k, processes=3), steps) for k in range(3)]
+    parts = [
+        fetched(Loader(EXAMPLES, parts=PARTS, process=k, processes=3), steps) for k in range(3)
+    ]
     for position, step in enumerate(steps):
         together = [label for part in parts for label in part[position][1]]
         assert sorted(together) == sorted(step.indices + EXAMPLES[step.task].start)
@@ -283,5 +265,5 @@ def test_several_processes_share_every_batch():
 @pytest.mark.parametrize("workers", [0, 2])
 def test_fetching_leaves_the_callers_random_stream_alone(workers):
     before = torch.get_rng_state()
-    fetched(Loader(EXAMPLES, workers=workers), whole(schedule(batch_size=500)))
+    fetched(Loader(EXAMPLES, parts=PARTS, workers=workers), whole(schedule(batch_size=500)))
     assert torch.equal(torch.get_rng_state(), before)

@@ -35,7 +35,8 @@ class Examples(Protocol):
     """Labelled examples that can be fetched by position, in any order, any number of times.
 
     Those of different lengths may say so in an attribute `lengths`, one number each; like is then
-    batched with like, and little is padded.
+    computed with like, and little is padded. Those that become several rows of a batch may say how
+    many in an attribute `rows`.
     """
 
     def __len__(self) -> int: ...
@@ -122,12 +123,9 @@ class Subset:
     def __init__(self, examples: Examples, indices: Indices) -> None:
         self._examples = examples
         self._indices = indices
-
-    @property
-    def lengths(self) -> Indices | None:
-        """Of the examples, where they have any."""
-        known = lengths_of(self._examples)
-        return None if known is None else known[self._indices]
+        lengths, rows = lengths_of(examples), rows_of(examples)
+        self.lengths = None if lengths is None else lengths[indices]
+        self.rows = None if rows is None else rows[indices]
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -147,4 +145,10 @@ def lengths_of(examples: Examples) -> Indices | None:
         (array([3, 1]), None)
     """
     known: Indices | None = getattr(examples, "lengths", None)
+    return known
+
+
+def rows_of(examples: Examples) -> Indices | None:
+    """How many rows of a batch each example takes, where that is not always one."""
+    known: Indices | None = getattr(examples, "rows", None)
     return known

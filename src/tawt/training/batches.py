@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tawt.tasks.task import Indices
+    from tawt.training.parts import Parts
 
 
-_SORTED_TOGETHER = 32  # batches: enough to be alike, few enough to be shuffled
-_DRAWN_TOGETHER = 8
-_PARTS = 4  # that an epoch has at least, each sorted by itself
+_GROUP = 8  # examples of like length
+_MIXED_TOGETHER = 32  # batches: enough that groups are alike
+_FEWEST_MIXED = 8  # of fewer, the same examples would be together in every epoch
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,8 @@ class Schedule:
     the number of steps, so that the average over the epoch is Σ ω_t L_t exactly. With
     `sampling="weight"` each step draws task t with probability ω_t and is not scaled.
 
-    Where examples differ in length, those of a batch are alike in it. They are still drawn at
-    random: shuffled examples are sorted a few dozen batches at a time, and every example is as
-    likely to be in a step as any other.
+    Where examples differ in length, those of a batch are of all lengths, in groups of like length
+    that are computed together (see `Parts`): every batch is a fair sample, and little is padded.
 
     Either way a step depends on the seed, the epoch, its position and (by weight) the current
     weights alone, so that training can go on from the middle of an epoch.
@@ -100,7 +100,7 @@ class Schedule:
         batches = [
             Step(task, order[start : start + self.batch_size])
             for task, size in self.sizes.items()
-            for order in [self._alike(task, draw.permutation(size))]
+            for order in [self._mixed(task, draw.permutation(size), draw)]
             for start in range(0, size, self.batch_size)
         ]
         return [batches[position] for position in draw.permutation(len(batches))]
@@ -111,27 +111,29 @@ class Schedule:
         chances = np.array([shares[name] for name in names])
         task = names[int(draw.choice(len(names), p=chances / chances.sum()))]
         size = self.sizes[task]
-        if task not in self.lengths:
-            return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
-        # Of a few batches' worth, sorted, one batch: no example is favoured.
-        batches = self._together(size, most=_DRAWN_TOGETHER)
-        drawn = draw.choice(size, min(size, batches * self.batch_size), replace=False)
-        drawn = drawn[np.argsort(self.lengths[task][drawn], kind="stable")]
-        first = self.batch_size * int(draw.integers(batches))
-        return Step(task, drawn[first : first + self.batch_size])
+        return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
 
-    def _together(self, size: int, *, most: int) -> int:
-        """How many batches are sorted together: of a small task few, or they would hardly mix."""
-        return max(1, min(most, size // (_PARTS * self.batch_size)))
+    def _mixed(self, task: str, order: Indices, draw: np.random.Generator) -> Indices:
+        """The same examples, those of every batch in groups of like length, one of each rank.
 
-    def _alike(self, task: str, order: Indices) -> Indices:
-        """The same order, sorted by length a few dozen batches at a time."""
-        if task not in self.lengths:
+        Some dozen batches' worth are sorted and cut into ranks, from short to long, of as many
+        groups as there are batches; each batch gets a group of every rank, at random.
+        """
+        if task not in self.lengths or self.batch_size % _GROUP:
             return order
-        chunk = self._together(len(order), most=_SORTED_TOGETHER) * self.batch_size
-        parts = [order[start : start + chunk] for start in range(0, len(order), chunk)]
-        lengths = self.lengths[task]
-        return np.concatenate([part[np.argsort(lengths[part], kind="stable")] for part in parts])
+        mixed = order.copy()
+        span = _MIXED_TOGETHER * self.batch_size
+        for start in range(0, len(order), span):
+            batches = len(order[start : start + span]) // self.batch_size
+            if batches < _FEWEST_MIXED:
+                break
+            some = slice(start, start + batches * self.batch_size)
+            by_length = np.argsort(self.lengths[task][order[some]], kind="stable")
+            groups = order[some][by_length].reshape(-1, batches, _GROUP)
+            given = draw.permuted(np.tile(np.arange(batches), (len(groups), 1)), axis=1)
+            groups = np.take_along_axis(groups, given[:, :, None], axis=1)
+            mixed[some] = groups.transpose(1, 0, 2).reshape(-1)
+        return mixed
 
 
 class Loader:
@@ -139,6 +141,7 @@ class Loader:
 
     Args:
         examples: Training examples of each task.
+        parts: How batches are taken apart.
         workers: Processes that fetch; none fetches in this one.
         pin_memory: Page-locked batches, for a GPU.
         process: Which of several training processes this is.
@@ -149,6 +152,7 @@ class Loader:
         self,
         examples: Mapping[str, Examples],
         *,
+        parts: Parts,
         workers: int = 0,
         pin_memory: bool = False,
         process: int = 0,
@@ -157,8 +161,8 @@ class Loader:
         self.processes = processes
         self._process = process
         self._plan: list[Step] = []
-        self._loader: DataLoader[Batch] = DataLoader(
-            _Fetched(examples),
+        self._loader: DataLoader[list[Batch]] = DataLoader(
+            _Fetched(examples, parts),
             batch_size=None,  # a plan's entry is a whole batch already
             sampler=self._plan,
             num_workers=workers,
@@ -168,20 +172,22 @@ class Loader:
             generator=torch.Generator(),  # it draws a seed for its workers; not from ours
         )
 
-    def fetch(self, plan: list[Step]) -> Iterator[tuple[Step, Batch]]:
-        """The batches of these steps, in order, or this process's part of each."""
+    def fetch(self, plan: list[Step]) -> Iterator[tuple[Step, list[Batch]]]:
+        """The batches of these steps in their parts, in order; of several processes, its own."""
         mine = slice(self._process, None, self.processes)
         self._plan[:] = [Step(step.task, step.indices[mine]) for step in plan]
         return zip(plan, self._loader, strict=True)
 
 
-class _Fetched(Dataset[Batch]):
-    def __init__(self, examples: Mapping[str, Examples]) -> None:
+class _Fetched(Dataset[list[Batch]]):
+    def __init__(self, examples: Mapping[str, Examples], parts: Parts) -> None:
         self._examples = examples
+        self._parts = parts
 
-    def __getitem__(self, step: Step) -> Batch:
-        return self._examples[step.task].batch(step.indices)
+    def __getitem__(self, step: Step) -> list[Batch]:
+        examples = self._examples[step.task]
+        return [examples.batch(part) for part in self._parts.of(examples, step.indices)]
 
 
-def _as_it_is(batch: Any) -> Any:
-    return batch
+def _as_it_is(parts: Any) -> Any:
+    return parts

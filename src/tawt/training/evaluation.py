@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from tawt.tasks.task import lengths_of
+from tawt.tasks.task import lengths_of, rows_of
 from tawt.training.devices import to_device
 from tawt.training.result import Predictions
 
@@ -57,7 +57,7 @@ def evaluate(
 
 def _batches(examples: Examples, order: Indices, batch_size: int) -> list[Indices]:
     """The order in parts of so many rows; an example that is in several rows counts as several."""
-    rows = getattr(examples, "rows", None)
+    rows = rows_of(examples)
     if rows is None:
         return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
     parts = (np.cumsum(rows[order]) - 1) // batch_size

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 import torch
 
-from tawt.tasks.task import lengths_of
 from tawt.training.devices import moved
+from tawt.training.parts import Parts
 from tawt.training.streams import stream
 
 if TYPE_CHECKING:
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.tasks.task import Examples, Indices
-
-
-_PART = 16  # examples
 
 
 class _Autocast(Protocol):
@@ -66,6 +62,7 @@ class FreshLosses:
         self._examples = examples
         self._count = count
         self._twice = twice
+        self._parts = Parts.on(device, batch_size=count)
         self._device = device
         self._autocast = autocast
         self._draw = stream(seed, "update", update)
@@ -74,7 +71,8 @@ class FreshLosses:
     def __call__(self, task: str) -> Tensor:
         """The task's mean loss on its next draw, graph attached."""
         indices = self._drawn(task)
-        parts = [self._examples[task].batch(part) for part in self._alike(task, indices)]
+        examples = self._examples[task]
+        parts = [examples.batch(part) for part in self._parts.of(examples, indices)]
         losses = [
             self.loss(task, moved((part.inputs, part.labels), self._device), size=len(indices))
             for part in parts
@@ -85,14 +83,6 @@ class FreshLosses:
         """The task's next draw in one piece, and how many examples it has."""
         indices = self._drawn(task)
         return self._examples[task].batch(indices), len(indices)
-
-    def _alike(self, task: str, indices: Indices) -> list[Indices]:
-        """A draw in parts of like length, so that short examples are not padded to long ones."""
-        lengths = lengths_of(self._examples[task])
-        if lengths is None or len(indices) < 2 * _PART:
-            return [indices]
-        ordered = indices[np.argsort(lengths[indices], kind="stable")]
-        return [ordered[start : start + _PART] for start in range(0, len(ordered), _PART)]
 
     def loss(self, task: str, drawn: tuple[Any, Any], *, size: int) -> Tensor:
         """The mean loss on a draw of that size, on the device."""

@@ -9,6 +9,7 @@ fine-tune the whole target model on the target    (pre-training only)
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -166,10 +167,10 @@ class _Loop:
         length = main.schedule.length
         before = self.position.epoch * length
         self.model.train()
-        for number, (step, batch) in enumerate(main.loader.fetch(plan), start=first + 1):
+        for number, (step, parts) in enumerate(main.loader.fetch(plan), start=first + 1):
             closes = number == length or (before + number) % self.settings.accumulation == 0
             rate = learning_rate(before + number - 1, main.total, self.settings, peak=main.peak)
-            self._step(main, step, batch, shares=shares, rate=rate, closes=closes)
+            self._step(main, step, parts, shares=shares, rate=rate, closes=closes)
             self.position = self.position.next_step()
             if ends_round(number, length, self.settings.update_every, before=before):
                 self._close_round(phase, heads)
@@ -180,38 +181,43 @@ class _Loop:
         self,
         stretch: Stretch,
         step: Step,
-        batch: Batch,
+        parts: list[Batch],
         *,
         shares: Mapping[str, float],
         rate: float,
         closes: bool,
     ) -> None:
         """One batch forward and back; the optimiser moves when it `closes` an accumulation."""
-        scale = stretch.schedule.scale(step.task, len(step.indices), shares=shares)
-        # The mean over the whole batch, of which each of several processes has a part.
-        mean = stretch.loader.processes / len(step.indices)
+        size = len(step.indices)
+        scale = stretch.schedule.scale(step.task, size, shares=shares)
+        mean = stretch.loader.processes / size  # each of several processes has its share of them
         numbers = torch.tensor([mean, scale / self.settings.accumulation, rate])
         self.replay(
             (stretch.name, step.task),
             partial(self._compute, stretch, step.task, closes),
-            (batch.inputs, batch.labels, numbers),
+            ([(part.inputs, part.labels) for part in parts], numbers),
         )
 
     def _compute(
-        self, stretch: Stretch, task: str, closes: bool, given: tuple[Any, Any, Tensor]
+        self, stretch: Stretch, task: str, closes: bool, given: tuple[list[Any], Tensor]
     ) -> None:
         """A step on the device, which it never waits for."""
-        inputs, labels, (mean, scale, rate) = given
+        parts, (mean, scale, rate) = given
         before = [buffer.clone() for buffer in self.buffers]
         forward = self.wrapped if stretch.moves == "everything" else self.head_only
-        outputs: Tensor = forward(inputs, task).float()
-        loss = self.tasks[task].kind.losses(outputs, labels).sum() * mean
+        loss = torch.zeros((), device=self.device)
+        for number, (inputs, labels) in enumerate(parts, start=1):
+            # Processes add up their gradients once a step, however many parts each has.
+            with self.accelerator.no_sync(self.wrapped) if number < len(parts) else nullcontext():
+                outputs: Tensor = forward(inputs, task).float()
+                part = self.tasks[task].kind.losses(outputs, labels).sum() * mean
+                self.accelerator.backward(part * scale)
+            loss += part.detach()
         stretch.scale_sum += scale
-        self.accelerator.backward(loss * scale)
-        bad = ~torch.isfinite(loss.detach())
+        bad = ~torch.isfinite(loss)
         for buffer, value in zip(self.buffers, before, strict=True):
             buffer.copy_(torch.where(bad, value, buffer))  # batch-norm has seen what we skip
-        stretch.add_loss(loss.detach() * scale * self.settings.accumulation, bad)
+        stretch.add_loss(loss * scale * self.settings.accumulation, bad)
         if closes:
             wrong = anywhere(bad | stretch.clip(self.settings.clip_norm), self.accelerator)
             stretch.set_learning_rate(rate)
@@ -232,12 +238,11 @@ class _Loop:
             return
         if heads is not None:
             self._fit_heads(heads)
-        number = self.position.total
-        fresh = self.material.fresh(phase, self.model, self.accelerator, update=number)
+        step, model = self.position.total, self.model
+        fresh = self.material.fresh(phase, model, self.accelerator, update=step)
         loss_of = fresh if self.recorder is None else RecordedPasses(fresh, self.recorder)
-        update = self.weighting.update(
-            self.model.representation, loss_of=loss_of, step=number, touching=[self.model]
-        )
+        phi = model.representation
+        update = self.weighting.update(phi, loss_of=loss_of, step=step, touching=[model])
         if update is not None:
             self._log({f"weight/{name}": share for name, share in update.weights.items()})
 
@@ -247,8 +252,8 @@ class _Loop:
         for epoch in range(self.settings.head_epochs):
             number = self.position.total * self.settings.head_epochs + epoch
             plan = heads.schedule.steps(number, 0, heads.schedule.length, shares=shares)
-            for step, batch in heads.loader.fetch(plan):
-                self._step(heads, step, batch, shares=shares, rate=heads.peak, closes=True)
+            for step, parts in heads.loader.fetch(plan):
+                self._step(heads, step, parts, shares=shares, rate=heads.peak, closes=True)
         self.model.train()
 
     def _finish_epoch(self, phase: Phase, main: Stretch) -> None:
@@ -260,11 +265,9 @@ class _Loop:
             "loss": float(main.loss_sum) / main.schedule.length,
         }
         if phase.weighs_sources:
-            weights = self.weighting.weights
             sizes = self.material.sizes(self.phases)
-            entry["effective_sample_size"] = weights.effective_sample_size(sizes)
-        dev = self._predictions("dev") if phase.trains_on != "sources" else {}
-        if dev:
+            entry["effective_sample_size"] = self.weighting.weights.effective_sample_size(sizes)
+        if dev := self._predictions("dev") if phase.trains_on != "sources" else {}:
             entry["dev"] = {name: found.scores for name, found in dev.items()}
             score = combined_score(dev, self.tasks, self.targets)
             keeps = self.settings.select == "best"

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from tawt.training.batches import Loader, Schedule
 from tawt.training.optimisers import optimiser_for
+from tawt.training.parts import Parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,6 +98,7 @@ def stretch_for(
         schedule=schedule,
         loader=Loader(
             material.examples(phase, schedule.sizes),
+            parts=Parts.on(accelerator.device, batch_size=settings.batch_size),
             workers=settings.workers,
             pin_memory=accelerator.device.type == "cuda",
             # Heads are fitted outside the wrapper that adds up gradients, by all alike.
