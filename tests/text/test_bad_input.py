@@ -117,6 +117,14 @@ def test_labels_that_miss_one(study, refused):
     assert message.endswith("which `labels` does not name.")
 
 
+@pytest.mark.parametrize(("task", "label"), [("chunks", "O"), ("reviews", "good")])
+def test_a_label_twice(study, refused, task, label):
+    message = refused(study.set(f"data.tasks.{task}.labels", [label, "other", label]))
+    assert f"Task '{task}': `labels` names '{label}' twice" in message
+    labels = 1 + [line.strip() for line in study.path.read_text().splitlines()].index("labels:")
+    assert message.startswith(f"{study.path}:{labels}: ")
+
+
 @pytest.mark.parametrize(
     ("task", "metric", "words"),
     [
@@ -160,7 +168,34 @@ def test_early_stopping_is_by_the_targets_that_have_dev_examples(study):
     check(study.config)
 
 
+@pytest.mark.parametrize("command", [("train",), ("data", "inspect")])
+def test_targets_whose_models_would_share_a_folder(study, call, command):
+    for name in ("the mood", "the-mood"):
+        study.task(name, "classification", train=reviews(8, seed=0), test=reviews(4, seed=1))
+    study.set("target", {"chunks": 0.5, "the mood": 0.25, "the-mood": 0.25})
+    status, out, err = call(*command, study.path)
+    assert (status, out) == (2, "")
+    assert err.strip().endswith(
+        "The models of `target` 'the mood' and 'the-mood' would both be saved in the folder "
+        "the-mood; rename one of the tasks."
+    )
+    line = 1 + study.path.read_text().splitlines().index("target:")
+    assert err.startswith(f"error: {study.path}:{line}: ")
+    study.set("target", {"chunks": 0.5, "the mood": 0.5})  # a source has no model of its own
+    assert set(study.config.targets) == {"chunks", "the mood"}
+
+
 # The encoder
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("t5", "tasks on words and on texts cannot share it"), ("xmod", "must be told a language")],
+)
+def test_an_encoder_that_would_fail_at_the_first_batch(tmp_path, refused, name, words):
+    encoder = write_encoder(name, tmp_path / "encoder")
+    study = tagging_study(tmp_path / "study", encoder).set("model.max_length", 64)
+    assert words in refused(study)
 
 
 def test_a_slow_tokenizer(tmp_path, refused):

@@ -10,7 +10,7 @@ from torch import nn
 from tawt.tasks import Batch, MultiTaskModel, Task
 from tawt.tasks.task import Subset
 from tawt.text.encoding import load_tokenizer
-from tawt.text.kinds import MAKERS, Cutting, Wanted
+from tawt.text.kinds import KINDS, Cutting, Wanted
 from tawt.text.model import text_model
 from tawt.text.reading import LabelledText, Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
@@ -98,8 +98,10 @@ def parts(tiny):
     ]
     texts = [LabelledText(" ".join(words), None, str(len(words) % 3), 1) for words in WORDS[:60]]
     tasks = {
-        "tags": MAKERS["tagging"]("tags", Splits(sentences, None, None, report), cutting, Wanted()),
-        "texts": MAKERS["classification"](
+        "tags": KINDS["tagging"].make(
+            "tags", Splits(sentences, None, None, report), cutting, Wanted()
+        ),
+        "texts": KINDS["classification"].make(
             "texts", Splits(texts, None, None, report), cutting, Wanted()
         ),
     }

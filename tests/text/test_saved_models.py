@@ -1,9 +1,11 @@
 """What a run leaves in `model/` is anyone's: it loads, and answers the same, where tawt is not."""
 
 import json
+import re
 import stat
 import subprocess
 import sys
+import warnings
 
 import pytest
 from safetensors import safe_open
@@ -12,7 +14,14 @@ from transformers import AutoModelForSequenceClassification
 from tawt.studies.run import run
 from tawt.text.encoding.loading import quietly
 from tests.text.encoders import write_encoder
-from tests.text.studies import ODD, grammar_study, tagging_study, text_study, two_targets_study
+from tests.text.studies import (
+    ODD,
+    TextStudy,
+    grammar_study,
+    tagging_study,
+    text_study,
+    two_targets_study,
+)
 
 ELSEWHERE = r"""
 import json, sys
@@ -220,6 +229,62 @@ def test_a_regression_says_the_same_elsewhere(runs, elsewhere, how):
     path, _ = runs["regression"]
     expected = [float(row[4]) for row in rows_of(path, "goal")]
     assert elsewhere["regression"][how] == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_gold_numbers_are_written_as_they_are(runs):
+    path, _ = runs["regression"]
+    lines = (path.parent / "goal.test.jsonl").read_text().splitlines()
+    assert [float(row[3]) for row in rows_of(path, "goal")] == [
+        json.loads(line)["label"] for line in lines
+    ]
+
+
+def printed_by_card(model, folder, monkeypatch):
+    """What the card's example prints, run as it stands."""
+    card = (model / "README.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```$", card, re.MULTILINE | re.DOTALL)
+    place = folder / "path" / "to" / "this"
+    place.mkdir(parents=True)
+    (place / "folder").symlink_to(model, target_is_directory=True)
+    monkeypatch.chdir(folder)
+    printed = []
+    with quietly(), warnings.catch_warnings():
+        # Of byte-level pieces the pipeline can only guess which begin a word.
+        warnings.filterwarnings("ignore", "Tokenizer does not support real words", UserWarning)
+        exec(compile(code, "README.md", "exec"), {"print": printed.append})
+    (found,) = printed
+    return code, found if isinstance(found, list) else [found]
+
+
+@pytest.mark.parametrize("name", TAGGERS)
+def test_the_example_of_a_taggers_card_finds_spans(runs, name, tmp_path, monkeypatch):
+    study, _, inside = TAGGERS[name]
+    model = runs[study][0] / "model" / inside
+    code, found = printed_by_card(model, tmp_path, monkeypatch)
+    assert 'aggregation_strategy="first"' in code
+    types = {label[2:] for label in json.loads((model / "config.json").read_text())["label2id"]}
+    assert found
+    assert {each["entity_group"] for each in found} <= types
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_example_of_a_classifiers_card_runs(runs, name, tmp_path, monkeypatch):
+    study, _, inside = CLASSIFIERS[name]
+    model = runs[study][0] / "model" / inside
+    code, (found,) = printed_by_card(model, tmp_path, monkeypatch)
+    assert ("text_pair" in code) == (name == "pair")
+    assert found["label"] in json.loads((model / "config.json").read_text())["label2id"]
+
+
+def test_the_example_of_a_card_leaves_tags_of_words_apart(tiny, tmp_path, monkeypatch):
+    study = TextStudy(tmp_path / "study", tiny, paradigm="single-task", target_epochs=1)
+    nouns = [{"tokens": ["the", "council"], "tags": ["DT", "NN"]}] * 8
+    study.task("pos", "tagging", train=nouns, test=nouns)
+    run(study.config, tmp_path / "run")
+    model = tmp_path / "run" / "model"
+    code, found = printed_by_card(model, tmp_path, monkeypatch)
+    assert "aggregation_strategy" not in code
+    assert {each["entity"] for each in found} <= {"DT", "NN"}
 
 
 # What is in the folder

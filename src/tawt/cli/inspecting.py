@@ -166,7 +166,7 @@ def _pieces(facts: DataFacts) -> Table:
 def _labels(task: TaskFacts) -> Table:
     """The most frequent labels of the first split, beside what the others have of them."""
     table = _table("label", numbers=list(task.splits))
-    if task.kind == "regression":
+    if all(split.numbers for split in task.splits.values()):
         for name in ("mean", "deviation", "smallest", "largest"):
             numbers = (split.numbers for split in task.splits.values())
             table.add_row(name, *(f"{getattr(each, name):.4g}" for each in numbers))

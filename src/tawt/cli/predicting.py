@@ -57,12 +57,12 @@ def predict_file(
         predictor = load_predictor(
             run, target=target, device=device, batch_size=batch_size, buffer=1 if typed else 1024
         )
-        if predictor.kind == "regression" and writing.probabilities:
+        if predictor.kind.name == "regression" and writing.probabilities:
             raise ConfigError("The run predicts numbers, which have no probabilities.")
         asked = read_unlabelled(
             lines_of(handle, path=path),
             path=path,
-            kind=predictor.kind,
+            kind=predictor.kind.reads,
             form=form or ("text" if typed else None),
             fields=field_names(run, target=target),
         )

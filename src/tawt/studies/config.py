@@ -23,6 +23,7 @@ from tawt.studies.data_sections import (
     TextData,
 )
 from tawt.studies.presets import PRESETS
+from tawt.studies.rows import slug
 from tawt.studies.weighting_sections import WeightingConfig
 from tawt.training import Settings
 
@@ -71,6 +72,18 @@ class RunConfig(Strict):
         if text != isinstance(self.model, EncoderConfig):
             wanted = "an encoder (`model: {encoder: NAME}`)" if text else "`model.kind` mlp or cnn"
             raise ConfigError(f"`data.kind: {self.data.kind}` needs {wanted}.")
+        return self
+
+    @model_validator(mode="after")
+    def _check_models_have_a_folder_each(self) -> RunConfig:
+        folders: dict[str, str] = {}
+        for name in self.targets if isinstance(self.model, EncoderConfig) else ():
+            other = folders.setdefault(slug(name), name)
+            if other != name:
+                raise ConfigError(
+                    f"The models of `target` {other!r} and {name!r} would both be saved in the "
+                    f"folder {slug(name)}; rename one of the tasks."
+                )
         return self
 
     @model_validator(mode="before")

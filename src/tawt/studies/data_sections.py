@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from tawt.errors import ConfigError
+from tawt.text.reading import KINDS as READABLE
 
 
 class Strict(BaseModel):
@@ -51,8 +54,9 @@ Files = Path | list[Path]
 class TextTask(Strict):
     """One task in text files; paths are relative to the configuration."""
 
-    kind: Literal["tagging", "classification", "pair", "regression"] = "tagging"
-    """What is predicted: a tag for each word, a label for a text or for two, or a number."""
+    kind: str = "tagging"
+    """What is predicted: `tagging`, a tag for each word; `classification`, a label for a text;
+    `pair`, a label for two; `regression`, a number; or a kind of your own."""
     folder: Path | None = None
     """Files named after their splits (train; dev or valid; test), or a saved `datasets` folder, or
     `hub:NAME`."""
@@ -109,6 +113,18 @@ class TextData(Strict):
     kind: Literal["text"]
     tasks: dict[str, TextTask]
     """By name: sources and target."""
+
+    @model_validator(mode="after")
+    def _check_kinds(self) -> TextData:
+        for name, task in self.tasks.items():
+            if task.kind not in READABLE:  # which are known without seconds of imports
+                from tawt.text.kinds import kind_named
+
+                try:
+                    kind_named(task.kind)
+                except ConfigError as error:
+                    raise ConfigError(f"`data.tasks.{name}.kind`: {error}") from error
+        return self
 
 
 GRAMMAR_TASKS = ("pos", "chunk", "predicate", "entity", "shuffled")

@@ -120,9 +120,7 @@ def _card(config: RunConfig, task: Task, result: TrainingResult) -> str:
             f"examples ({config.paradigm}) with tawt {tawt.__version__}. It loads without tawt:",
             "",
             "```python",
-            "from transformers import pipeline",
-            "",
-            f'tagger = pipeline("{pipeline}", "path/to/this/folder")',
+            *_usage(task, pipeline),
             "```",
             "",
             "| split | score | value |",
@@ -137,3 +135,21 @@ def _card(config: RunConfig, task: Task, result: TrainingResult) -> str:
             "",
         ]
     )
+
+
+def _usage(task: Task, pipeline: str) -> list[str]:
+    """Python that asks the model."""
+    from tawt.text.reading import is_iob
+
+    # A span's tag is that of its first word's first piece, as in training. Other tags are not to
+    # be put together: two nouns in a row are two.
+    spans = pipeline == "token-classification" and is_iob(getattr(task.kind, "labels", ()))
+    how = ', aggregation_strategy="first"' if spans else ""
+    paired = any(text.second is not None for text in getattr(task.train, "texts", ()))
+    asked = '{"text": "One text.", "text_pair": "Another."}' if paired else '"Some new text."'
+    return [
+        "from transformers import pipeline",
+        "",
+        f'model = pipeline("{pipeline}", "path/to/this/folder"{how})',
+        f"print(model({asked}))",
+    ]

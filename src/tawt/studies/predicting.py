@@ -10,6 +10,7 @@ from tawt.studies.data_sections import EncoderConfig, TextData
 from tawt.studies.folder import RunFolder
 from tawt.studies.models import MODEL
 from tawt.studies.rows import slug
+from tawt.text.kinds import kind_named
 from tawt.text.predicting import Predictor
 from tawt.training.devices import chosen_device
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.studies.config import RunConfig
-    from tawt.text.reading import TaskKind
+    from tawt.text.kinds import TextKind
 
 
 def load_predictor(
@@ -86,5 +87,6 @@ def _finished(run: Path, target: str | None) -> tuple[RunConfig, str]:
     return config, target or names[0]
 
 
-def _kind(config: RunConfig, name: str) -> TaskKind:
-    return config.data.tasks[name].kind if isinstance(config.data, TextData) else "tagging"
+def _kind(config: RunConfig, name: str) -> TextKind:
+    data = config.data
+    return kind_named(data.tasks[name].kind if isinstance(data, TextData) else "tagging")

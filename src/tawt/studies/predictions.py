@@ -69,8 +69,8 @@ def example_scores(path: Path, task: str) -> list[float]:
 def _text_rows(task: str, examples: Examples, found: Predictions) -> Iterator[tuple[object, ...]]:
     rows = zip(found.gold, found.predicted, found.example_scores, strict=True)
     for number, (gold, predicted, score) in enumerate(rows):
-        if isinstance(gold, list):
-            words = examples.sentences[number].words  # type: ignore[attr-defined]
+        if hasattr(examples, "sentences"):
+            words = examples.sentences[number].words
             for place, (word, right, guess) in enumerate(zip(words, gold, predicted, strict=False)):
                 yield task, number + 1, word, right, guess, "" if place else score
         else:

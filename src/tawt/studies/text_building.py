@@ -11,7 +11,7 @@ from tawt.errors import ConfigError, TawtError
 from tawt.studies.data_sections import EncoderConfig, GrammarData, TextData, TextTask
 from tawt.text.encoding import load_tokenizer, longest_input
 from tawt.text.grammar import generate
-from tawt.text.kinds import MAKERS, Cutting, Wanted
+from tawt.text.kinds import Cutting, Wanted, kind_named
 from tawt.text.reading import ReadOptions, SplitFiles, Splits, TaggedSentence, load
 from tawt.text.reading.report import ReadReport
 from tawt.text.tokens import TaggedExamples, WholeTexts
@@ -83,7 +83,7 @@ def splits_of(config: RunConfig, name: str, *, held_out: bool = True) -> Splits:
             files = replace(files, folder=None, pattern=None, train=train)
         return load(
             files,
-            kind=settings.kind,
+            kind=kind_named(settings.kind).reads,
             options=read_options(settings),
             invalid=settings.invalid,
             seed=config.seed,
@@ -119,7 +119,7 @@ def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
         settings = config.data.tasks[name]
         kind = settings.kind
         wanted = Wanted(labels=settings.labels, metric=settings.metric, positive=settings.positive)
-    made = MAKERS[kind](name, splits, cutting, wanted)
+    made = kind_named(kind).make(name, splits, cutting, wanted)
     assert isinstance(made.train, TaggedExamples | WholeTexts)
     made.train.notes = {**_noted(splits.report), **_cut(made)}
     _tell_more(made)

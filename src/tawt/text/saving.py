@@ -75,11 +75,7 @@ def _config(body: PreTrainedModel, task: Task) -> Any:
     labels = list(getattr(task.kind, "labels", [])) or [task.name]
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: index for index, label in enumerate(labels)}
-    config.problem_type = None
-    if level_of(task) == "text" and not hasattr(task.kind, "labels"):
-        config.problem_type = "regression"
-    elif level_of(task) == "text" and len(labels) > 1:  # of one label the library wants no name
-        config.problem_type = "single_label_classification"
+    config.problem_type = getattr(task.kind, "problem_type", None)
     return config
 
 

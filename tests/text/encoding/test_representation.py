@@ -11,12 +11,13 @@ from transformers import (
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
     AutoTokenizer,
+    T5EncoderModel,
 )
 
 from tawt.errors import ConfigError
 from tawt.text.encoding import TextInputs, TextRepresentation, load_tokenizer, longest_input
 from tawt.text.encoding.loading import OUTPUTS, quietly
-from tawt.text.kinds import MAKERS, Cutting, Wanted
+from tawt.text.kinds import KINDS, Cutting, Wanted
 from tawt.text.model import text_model
 from tawt.text.reading import LabelledText, Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
@@ -129,8 +130,10 @@ def test_a_saved_model_gives_the_same_logits(encoder, tmp_path):
         for k, words in enumerate(WORDS[:6])
     ]
     tasks = [
-        MAKERS["tagging"]("tags", Splits(sentences, None, None, report), cutting, Wanted()),
-        MAKERS["classification"]("topics", Splits(texts, None, None, report), cutting, Wanted()),
+        KINDS["tagging"].make("tags", Splits(sentences, None, None, report), cutting, Wanted()),
+        KINDS["classification"].make(
+            "topics", Splits(texts, None, None, report), cutting, Wanted()
+        ),
     ]
     torch.manual_seed(0)
     model = text_model(encoder, tasks).eval()
@@ -221,3 +224,47 @@ def test_an_architecture_that_does_not_end_in_a_linear_layer_is_refused(tiny, mo
     monkeypatch.setattr("tawt.text.encoding.representation.OUTPUTS", 1010)
     with pytest.raises(ConfigError, match="does not end in a linear layer"):
         TextRepresentation(tiny, levels={"words"})
+
+
+def refused(encoder, *levels):
+    with pytest.raises(ConfigError) as raised:
+        TextRepresentation(encoder, levels=set(levels))
+    message = str(raised.value)
+    assert message.startswith(f"The encoder {encoder!r} ")
+    assert "\n" not in message
+    return message
+
+
+def test_an_encoder_with_a_decoder_is_not_shared_by_words_and_texts(tmp_path):
+    encoder = write_encoder("t5", tmp_path)
+    assert "cannot share it" in refused(encoder, "words", "text")
+    for level in LEVELS:
+        alone = TextRepresentation(encoder, levels={level}).eval()
+        assert alone(inputs(encoder, WORDS[:3], level)).isfinite().all()
+
+
+@pytest.mark.parametrize("says", [True, False], ids=["config says so", "weights are missing"])
+def test_an_encoder_whose_decoder_is_not_there_reads_no_whole_texts(tmp_path, says):
+    """Its decoder would be drawn at random."""
+    whole = write_encoder("t5", tmp_path / "whole")
+    with quietly():
+        T5EncoderModel.from_pretrained(whole).save_pretrained(tmp_path / "half")
+    config = tmp_path / "half" / "config.json"
+    config.write_text(
+        json.dumps({**json.loads(config.read_text()), "is_encoder_decoder": not says})
+    )
+    half = str(tmp_path / "half")
+    assert "needs a decoder, and the checkpoint has none" in refused(half, "text")
+    assert TextRepresentation(half, levels={"words"}).widths == {"words": 16}
+
+
+def test_an_encoder_that_must_be_told_a_language(tmp_path):
+    encoder = write_encoder("xmod", tmp_path)
+    for level in LEVELS:
+        message = refused(encoder, level)
+        assert message.endswith("`default_language` in its config.json to one of en_XX, de_DE.")
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "default_language": "de_DE"}))
+    told = TextRepresentation(encoder, levels=set(LEVELS)).eval()
+    for level in LEVELS:
+        assert told(inputs(encoder, WORDS[:3], level)).isfinite().all()

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tawt.errors import ConfigError, DataError
-from tawt.text.kinds import MAKERS, Cutting, Wanted
+from tawt.text.kinds import KINDS, Cutting, Wanted
 from tawt.text.reading import LabelledText, Splits
 from tawt.text.reading.report import ReadReport
 from tests.text.encoders import letters_tokenizer
@@ -19,7 +19,7 @@ def texts(*labels, second=None):
 
 def task(kind, train, dev=None, test=None, **wanted):
     report = ReadReport(sizes={}, duplicates={})
-    return MAKERS[kind]("texts", Splits(train, dev, test, report), CUTTING, Wanted(**wanted))
+    return KINDS[kind].make("texts", Splits(train, dev, test, report), CUTTING, Wanted(**wanted))
 
 
 @pytest.mark.parametrize("second", [None, "c"])
@@ -45,6 +45,11 @@ def test_labels_that_training_never_saw_are_always_wrong():
 def test_labels_that_miss_one_are_refused():
     with pytest.raises(DataError, match=r"^Task 'texts' has the label 'yes', which `labels` does"):
         task("classification", texts("no", "yes"), labels=["no"])
+
+
+def test_a_label_that_is_named_twice_is_refused():
+    with pytest.raises(ConfigError, match=r"^Task 'texts': `labels` names 'no' twice; each"):
+        task("classification", texts("no", "yes"), labels=["no", "yes", "no"])
 
 
 def test_the_positive_label():
@@ -87,3 +92,15 @@ def test_a_regression_has_one_output_and_squared_errors():
         "mse",
         "mae",
     }
+
+
+def test_the_gold_numbers_of_a_regression_are_those_of_the_file():
+    """Not what float32 makes of them; the loss is computed in float32 all the same."""
+    numbers = [0.1, 1 / 3, 123456789.0, -2.7]
+    made = task("regression", texts(*numbers))
+    batch = made.train.batch(np.arange(4))
+    outputs = torch.zeros(4, 1)
+    assert made.kind.answers(outputs, batch.labels)[0] == numbers
+    losses = made.kind.losses(outputs, batch.labels)
+    assert losses.dtype == torch.float32
+    assert torch.equal(losses, torch.tensor(numbers).square())

@@ -14,6 +14,7 @@ from tawt.errors import ConfigError, RunError
 from tawt.studies import RunFolder
 from tawt.studies.predicting import load_predictor
 from tawt.studies.text_building import splits_of
+from tawt.text.kinds import KINDS
 from tawt.text.predicting import Predictor, Sentence, Text
 from tawt.training.devices import chosen_device
 from tests.text.trained import records
@@ -156,19 +157,19 @@ def test_a_model_without_its_parameters(tagger, tmp_path):
     model.mkdir()
     for path in (tagger / "model").iterdir():
         (model / path.name).write_bytes(path.read_bytes())
-    assert Predictor(model, kind="tagging").labels
+    assert Predictor(model, kind=KINDS["tagging"]).labels
     with pytest.raises(RunError, match="no parameters"):
-        Predictor(model, kind="classification")  # a pooler is missing
+        Predictor(model, kind=KINDS["classification"])  # a pooler is missing
     whole = (model / "model.safetensors").read_bytes()
     for content in (whole[: len(whole) // 2], b""):
         (model / "model.safetensors").write_bytes(content)
         with pytest.raises(RunError, match="cannot be loaded"):
-            Predictor(model, kind="tagging")
+            Predictor(model, kind=KINDS["tagging"])
     (model / "model.safetensors").unlink()
     with pytest.raises(RunError, match="cannot be loaded"):
-        Predictor(model, kind="tagging")
+        Predictor(model, kind=KINDS["tagging"])
     with pytest.raises(RunError, match="cannot be loaded"):
-        Predictor(tmp_path / "none", kind="tagging")
+        Predictor(tmp_path / "none", kind=KINDS["tagging"])
 
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:x", "cpu:0", "", "cuda:999", "cuda:-1"])

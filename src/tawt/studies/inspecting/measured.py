@@ -72,13 +72,13 @@ def measured_text(
     found: dict[str, SplitFacts] = {}
     for split, examples in splits.items():
         words = word_counts(examples)
-        numbers = [x.label for x in examples if not isinstance(x, TaggedSentence)]
+        numbers = [label for x in examples if isinstance(label := getattr(x, "label", ""), float)]
         found[split] = SplitFacts(
             examples=len(examples),
             words=int(words.sum()),
             lengths=Lengths.of(words),
             labels=labels[split],
-            numbers=_number_facts(numbers) if kind == "regression" else None,
+            numbers=_number_facts(numbers) if numbers else None,
             unseen_labels=_unseen(split, labels),
             repeated=repeated(contents[split]),
             also_in=_also_in(split, contents),

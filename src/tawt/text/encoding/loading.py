@@ -94,6 +94,7 @@ def load_body(encoder: str, level: Level) -> PreTrainedModel:
             output_loading_info=True,
         )
         _check_is_trained(body, found, encoder)
+        _check_can_read(body, found, encoder)
     return body
 
 
@@ -134,6 +135,25 @@ def _check_is_trained(body: PreTrainedModel, found: Mapping[str, Any], encoder: 
         raise not_found(encoder, f"{misshapen[0]} has another shape than its config.json says")
     if own and own <= set(found["missing_keys"]):
         raise not_found(encoder, f"its model.safetensors is of no {type(body).__name__}")
+
+
+def _check_can_read(body: PreTrainedModel, found: Mapping[str, Any], encoder: str) -> None:
+    """Refuse what would load, and fail (or answer at random) when it is given a text."""
+    base, named = body.base_model, f"The encoder {encoder!r} ({type(body).__name__})"
+    without = not body.config.is_encoder_decoder or any(
+        name.startswith(f"{body.base_model_prefix}.decoder.") for name in found["missing_keys"]
+    )
+    if hasattr(base, "encoder") and hasattr(base, "decoder") and without:
+        raise ConfigError(
+            f"{named} needs a decoder, and the checkpoint has none; choose an encoder such as "
+            "BERT, RoBERTa, DeBERTa or ModernBERT."
+        )
+    languages = getattr(body.config, "languages", None)
+    if languages and getattr(body.config, "default_language", None) is None:
+        raise ConfigError(
+            f"{named} must be told a language; set `default_language` in its config.json to one "
+            f"of {', '.join(languages[:20])}."
+        )
 
 
 def _needs_prefix_space(tokenizer: Any) -> bool:

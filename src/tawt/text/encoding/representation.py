@@ -11,7 +11,7 @@ from tawt.errors import ConfigError
 from tawt.text.encoding.loading import OUTPUTS, Level, load_body
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from transformers import PreTrainedModel
 
@@ -55,6 +55,7 @@ class TextRepresentation(nn.Module):
             # The model for whole texts may have a pooler in its encoder; the other has no use for
             # one, and no quarrel with it.
             prefix = bodies["text"].base_model_prefix
+            _check_can_be_shared(bodies, prefix, encoder)
             setattr(bodies["words"], prefix, getattr(bodies["text"], prefix))
         self.bodies = nn.ModuleDict({str(level): body for level, body in bodies.items()})
 
@@ -72,6 +73,18 @@ class TextRepresentation(nn.Module):
         found = self.bodies[level](input_ids=ids, attention_mask=mask, **extra)
         vectors: Tensor = found.logits
         return vectors
+
+
+def _check_can_be_shared(
+    bodies: Mapping[Level, PreTrainedModel], prefix: str, encoder: str
+) -> None:
+    words, text = (type(getattr(body, prefix)).__name__ for body in bodies.values())
+    if words != text:
+        raise ConfigError(
+            f"The encoder {encoder!r} reads words with a {words} and whole texts with a {text}, "
+            "which has a decoder too, so tasks on words and on texts cannot share it. Leave out "
+            "one or the other, or choose an encoder such as BERT, RoBERTa, DeBERTa or ModernBERT."
+        )
 
 
 def _take_off_head(body: PreTrainedModel, encoder: str) -> int:

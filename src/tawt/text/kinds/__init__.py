@@ -1,30 +1,69 @@
-"""Kinds of text task. A new one is a file here, with its class and maker, and an entry below."""
+"""Kinds of text task. A new one is a file here that ends in a `TextKind`, and its name below."""
 
-from collections.abc import Callable, Mapping
-
-from tawt.tasks import Task
-from tawt.text.kinds.classifying import TextClassification, classification_task
+from tawt.errors import ConfigError, suggestion
+from tawt.text.kinds.classifying import (
+    CLASSIFICATION,
+    PAIR,
+    TextClassification,
+    classification_task,
+)
 from tawt.text.kinds.making import Cutting, Wanted
-from tawt.text.kinds.regressing import TextRegression, regression_task
-from tawt.text.kinds.tagging import Tagging, tagging_task
-from tawt.text.reading import Splits
+from tawt.text.kinds.regressing import REGRESSION, TextRegression, regression_task
+from tawt.text.kinds.tagging import TAGGING, Tagging, tagging_task
+from tawt.text.kinds.text_kind import TextKind
 
-MAKERS: Mapping[str, Callable[[str, Splits, Cutting, Wanted], Task]] = {
-    "tagging": tagging_task,
-    "classification": classification_task,
-    "pair": classification_task,
-    "regression": regression_task,
-}
+_BUILT_IN = (TAGGING, CLASSIFICATION, PAIR, REGRESSION)
+
+KINDS: dict[str, TextKind] = {kind.name: kind for kind in _BUILT_IN}
 """By the kind's name in a configuration."""
 
+
+def register(kind: TextKind) -> None:
+    """Make a kind known to configurations that are loaded from now on, in this process.
+
+    Args:
+        kind: One whose name no other kind has.
+
+    Raises:
+        ConfigError: Another kind has that name.
+
+    Example:
+        >>> register(TAGGING)
+        Traceback (most recent call last):
+        ...
+        tawt.errors.ConfigError: There is a kind of task 'tagging' already; choose another name.
+    """
+    if kind.name in KINDS:
+        raise ConfigError(f"There is a kind of task {kind.name!r} already; choose another name.")
+    KINDS[kind.name] = kind
+
+
+def kind_named(name: str) -> TextKind:
+    """The kind of that name.
+
+    Raises:
+        ConfigError: There is none.
+
+    Example:
+        >>> kind_named("pair").level
+        'text'
+    """
+    if name not in KINDS:
+        raise ConfigError(f"There is no kind of task {name!r}; {suggestion(name, KINDS)}")
+    return KINDS[name]
+
+
 __all__ = [
-    "MAKERS",
+    "KINDS",
     "Cutting",
     "Tagging",
     "TextClassification",
+    "TextKind",
     "TextRegression",
     "Wanted",
     "classification_task",
+    "kind_named",
+    "register",
     "regression_task",
     "tagging_task",
 ]

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from tawt.errors import DataError
 from tawt.tasks import Classification
-from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer, whole_task
+from tawt.text.kinds.making import (
+    Cutting,
+    Wanted,
+    chosen_labels,
+    chosen_metric,
+    last_layer,
+    whole_task,
+)
+from tawt.text.kinds.text_kind import TextKind
 from tawt.text.metrics import METRICS, positive_f1
+from tawt.text.predicting.asking import Texts, labelled
 from tawt.text.reading import labels_of
 
 if TYPE_CHECKING:
@@ -45,6 +55,11 @@ class TextClassification(Classification):
     unseen: tuple[str, ...] = ()
     level: ClassVar[Level] = "text"
 
+    @property
+    def problem_type(self) -> str | None:
+        """What the library calls it; of one label it wants no name."""
+        return "single_label_classification" if len(self.labels) > 1 else None
+
     def head(self, width: int) -> nn.Module:
         """A linear layer with one output per label."""
         return last_layer(width, len(self.labels))
@@ -72,12 +87,7 @@ def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wan
         cutting: How they become pieces.
         wanted: What is said about it.
     """
-    labels = tuple(wanted.labels or sorted(labels_of(splits.train)))
-    strange = sorted(set(labels_of(splits.train)) - set(labels))
-    if strange:
-        raise DataError(
-            f"Task {name!r} has the label {strange[0]!r}, which `labels` does not name."
-        )
+    labels = chosen_labels(wanted, labels_of(splits.train), task=name)
     parts = {"train": splits.train, "dev": splits.dev, "test": splits.test}
     found = {split: labels_of(part) for split, part in parts.items() if part}
     unseen = tuple(sorted({label for part in found.values() for label in part} - set(labels)))
@@ -99,3 +109,19 @@ def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wan
     return whole_task(
         name, kind, splits, cutting, answer=lambda text: positions[str(text.label)], dtype=np.int64
     )
+
+
+CLASSIFICATION = TextKind(
+    name="classification",
+    reads="classification",
+    level="text",
+    make=classification_task,
+    asking=partial(Texts, says=labelled),
+)
+PAIR = TextKind(
+    name="pair",
+    reads="pair",
+    level="text",
+    make=classification_task,
+    asking=partial(Texts, says=labelled),
+)

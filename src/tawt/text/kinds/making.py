@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import nn
 
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, DataError
 from tawt.tasks import Task
 from tawt.text.metrics import metric
 from tawt.text.reading import LabelledText
 from tawt.text.tokens import WholeTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from transformers import PreTrainedTokenizerFast
 
     from tawt.tasks import Kind
-    from tawt.text.metrics import TaskKind
+    from tawt.text.metrics import Metric
     from tawt.text.reading import Splits
     from tawt.text.tokens import Long
 
@@ -66,8 +66,51 @@ def last_layer(width: int, outputs: int) -> nn.Module:
     return layer
 
 
-def chosen_metric(name: str, *, kind: TaskKind, task: str) -> str:
+def chosen_labels(
+    wanted: Wanted, found: Collection[str], *, task: str, called: str = "label"
+) -> tuple[str, ...]:
+    """The labels that are wanted, or by default those found, sorted.
+
+    Args:
+        wanted: What is said about the task.
+        found: The labels of its training examples.
+        task: Its name.
+        called: What its labels are called.
+
+    Raises:
+        ConfigError: A label is wanted twice.
+        DataError: One was found that is not wanted.
+
+    Example:
+        >>> chosen_labels(Wanted(labels=["yes", "no", "yes"]), ["no"], task="mood")
+        Traceback (most recent call last):
+        ...
+        tawt.errors.ConfigError: Task 'mood': `labels` names 'yes' twice; each label is one output.
+    """
+    labels = tuple(wanted.labels or sorted(found))
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise ConfigError(
+            f"Task {task!r}: `labels` names {twice!r} twice; each label is one output."
+        )
+    strange = sorted(set(found) - set(labels))
+    if strange:
+        raise DataError(
+            f"Task {task!r} has the {called} {strange[0]!r}, which `labels` does not name."
+        )
+    return labels
+
+
+def chosen_metric(
+    name: str, *, kind: str, task: str, known: Mapping[str, Metric] | None = None
+) -> str:
     """The name, if it is a score of that kind of task and more of it is better.
+
+    Args:
+        name: Of the metric.
+        kind: The kind's name.
+        task: The task's.
+        known: The kind's metrics, where it brings its own.
 
     Example:
         >>> chosen_metric("mse", kind="regression", task="age")
@@ -77,7 +120,7 @@ def chosen_metric(name: str, *, kind: TaskKind, task: str) -> str:
 choose by r2.
     """
     try:
-        found = metric(name, kind=kind)
+        found = metric(name, kind=kind, known=known)
     except ConfigError as error:
         raise ConfigError(f"Task {task!r}: {error}") from error
     if found.best == "smallest":
@@ -93,7 +136,7 @@ def whole_task(
     splits: Splits,
     cutting: Cutting,
     *,
-    answer: Callable[[LabelledText], float],
+    answer: Callable[[LabelledText], float | Sequence[float]],
     dtype: type[np.number[Any]],
 ) -> Task:
     """A task whose texts, or pairs of them, have one answer each.
@@ -103,7 +146,7 @@ def whole_task(
         kind: What kind of answer.
         splits: Its texts.
         cutting: How they become pieces.
-        answer: A text's answer as a number: the position of its label, or the number itself.
+        answer: A text's answer in numbers: the position of its label, or the number itself.
         dtype: Of the answers.
     """
 

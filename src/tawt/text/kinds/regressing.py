@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from tawt.tasks import Regression
 from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer, whole_task
+from tawt.text.kinds.text_kind import TextKind
 from tawt.text.metrics import METRICS
+from tawt.text.predicting.asking import Texts, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from torch import nn
+    from torch import Tensor, nn
 
     from tawt.tasks import Task
     from tawt.text.encoding import Level
@@ -35,10 +38,15 @@ class TextRegression(Regression):
 
     metric: str = "pearson"
     level: ClassVar[Level] = "text"
+    problem_type: ClassVar[str] = "regression"
 
     def head(self, width: int) -> nn.Module:
         """A linear layer with one output."""
         return last_layer(width, 1)
+
+    def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
+        """Squared error of each text, in float32; answers keep the labels as they are given."""
+        return super().losses(outputs, labels.float())
 
     def scores(self, gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
         """Correlations, explained variance and errors."""
@@ -56,5 +64,14 @@ def regression_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted)
     """
     kind = TextRegression(chosen_metric(wanted.metric or "pearson", kind="regression", task=name))
     return whole_task(
-        name, kind, splits, cutting, answer=lambda text: float(text.label), dtype=np.float32
+        name, kind, splits, cutting, answer=lambda text: float(text.label), dtype=np.float64
     )
+
+
+REGRESSION = TextKind(
+    name="regression",
+    reads="regression",
+    level="text",
+    make=regression_task,
+    asking=partial(Texts, says=numbered),
+)

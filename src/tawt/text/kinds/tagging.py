@@ -9,8 +9,10 @@ import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
 from tawt.errors import ConfigError, DataError
 from tawt.tasks import Task
-from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer
+from tawt.text.kinds.making import Cutting, Wanted, chosen_labels, chosen_metric, last_layer
+from tawt.text.kinds.text_kind import TextKind
 from tawt.text.metrics import METRICS, sentence_span_f1, spans
+from tawt.text.predicting import asking
 from tawt.text.reading import TaggedSentence, is_iob, labels_of
 from tawt.text.tokens import NO_TAG, TaggedExamples, TagLabels, WordPieces
 
@@ -104,12 +106,9 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) ->
         wanted: What is said about it.
     """
     train = _sentences(splits.train)
-    labels = tuple(wanted.labels or sorted(labels_of(train)))
+    labels = chosen_labels(wanted, labels_of(train), task=name, called="tag")
     held_out = [s for part in (splits.dev, splits.test) if part for s in _sentences(part)]
     unseen = tuple(sorted(set(labels_of(held_out)) - set(labels)))
-    strange = sorted(set(labels_of(train)) - set(labels))
-    if strange:
-        raise DataError(f"Task {name!r} has the tag {strange[0]!r}, which `labels` does not name.")
     marked = _mark_spans([*labels, *unseen])
     usual = "span_f1" if marked else "accuracy"
     metric = chosen_metric(wanted.metric or usual, kind="tagging", task=name)
@@ -136,6 +135,11 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) ->
     examples = made(splits.train)
     assert examples is not None
     return Task(name, kind, examples, made(splits.dev), made(splits.test))
+
+
+TAGGING = TextKind(
+    name="tagging", reads="tagging", level="words", make=tagging_task, asking=asking.Tags
+)
 
 
 def _sentences(examples: Sequence[object]) -> list[TaggedSentence]:

@@ -2,7 +2,7 @@
 
 from tawt.text.metrics.correlations import matthews, pearson, spearman
 from tawt.text.metrics.distances import mae, mse, r2
-from tawt.text.metrics.registry import METRICS, Metric, TaskKind, metric
+from tawt.text.metrics.registry import METRICS, Metric, metric
 from tawt.text.metrics.spans import Reading, Span, sentence_span_f1, span_f1, spans
 from tawt.text.metrics.tokens import (
     accuracy,
@@ -18,7 +18,6 @@ __all__ = [
     "Metric",
     "Reading",
     "Span",
-    "TaskKind",
     "accuracy",
     "macro_f1",
     "mae",

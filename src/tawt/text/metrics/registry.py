@@ -25,8 +25,6 @@ from tawt.text.metrics.tokens import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-TaskKind = Literal["tagging", "classification", "regression"]
-
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -51,7 +49,7 @@ def _conlleval_span_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequen
     return span_f1(gold, predicted, reading="conlleval")["f1"]
 
 
-METRICS: Mapping[TaskKind, Mapping[str, Metric]] = {
+METRICS: Mapping[str, Mapping[str, Metric]] = {
     "tagging": {
         "accuracy": Metric(token_accuracy),
         "span_f1": Metric(_strict_span_f1),
@@ -76,8 +74,13 @@ METRICS: Mapping[TaskKind, Mapping[str, Metric]] = {
 """For each kind of task, its metrics by name."""
 
 
-def metric(name: str, *, kind: TaskKind) -> Metric:
+def metric(name: str, *, kind: str, known: Mapping[str, Metric] | None = None) -> Metric:
     """The metric of that name for that kind of task.
+
+    Args:
+        name: Of the metric.
+        kind: The kind's name.
+        known: The kind's metrics, where they are not in `METRICS`.
 
     Raises:
         ConfigError: The kind of task has no such metric.
@@ -89,7 +92,7 @@ def metric(name: str, *, kind: TaskKind) -> Metric:
         Traceback (most recent call last):
         tawt.errors.ConfigError: No metric 'span_f1' for regression; known: pearson, ... mae.
     """
-    known = METRICS[kind]
+    known = METRICS[kind] if known is None else known
     if name not in known:
         raise ConfigError(f"No metric {name!r} for {kind}; {suggestion(name, known)}")
     return known[name]

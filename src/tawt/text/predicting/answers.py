@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _LINE_BREAKS = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _DIGITS = 6  # of a probability; float32 has no more to say
+
+
+class Answer(Protocol):
+    """What a model says of an example, whatever its kind."""
+
+    def tsv(self, *, probabilities: bool) -> str:
+        """The lines of a table that it is."""
+        ...
+
+    def record(self, *, probabilities: bool) -> dict[str, Any]:
+        """What JSON says of it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +118,6 @@ class NumberAnswer:
         """What JSON says of it."""
         del probabilities
         return {**_text_fields(self.text, self.second), "label": self.number}
-
-
-Answer: TypeAlias = TaggedAnswer | LabelledAnswer | NumberAnswer
 
 
 def json_line(answer: Answer, *, probabilities: bool) -> str:

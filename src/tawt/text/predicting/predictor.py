@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from tawt.text.predicting.kinds import ASKING, LEVELS, Trained
+from tawt.text.predicting.asking import Trained
 from tawt.text.predicting.loading import load_trained
 from tawt.training.devices import moved
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from tawt.text.encoding import TextInputs
+    from tawt.text.kinds import TextKind
     from tawt.text.predicting.answers import Answer
     from tawt.text.predicting.unlabelled import Unlabelled
-    from tawt.text.reading import TaskKind
 
 
 class Predictor:
@@ -34,7 +34,7 @@ class Predictor:
 
     Args:
         folder: A model in Hugging Face form, such as `model/` of a run.
-        kind: The kind of task it was trained for.
+        kind: The kind of task it was trained for: one of `tawt.text.kinds.KINDS`.
         max_length: Most pieces to a row, as in training.
         overlap: Pieces that rows of a long sentence share; a quarter of a row by default.
         device: Where to compute.
@@ -50,7 +50,7 @@ class Predictor:
         self,
         folder: Path,
         *,
-        kind: TaskKind,
+        kind: TextKind,
         max_length: int = 128,
         overlap: int | None = None,
         device: torch.device | None = None,
@@ -58,7 +58,7 @@ class Predictor:
         batch_size: int = 32,
         buffer: int = 1024,
     ) -> None:
-        model, tokenizer = load_trained(folder, LEVELS[kind])
+        model, tokenizer = load_trained(folder, kind.level)
         self.kind = kind
         names = dict(model.config.id2label or {})
         self.labels = tuple(str(name) for _, name in sorted(names.items()))
@@ -68,7 +68,7 @@ class Predictor:
         self._precision = precision
         self._batch_size = batch_size
         self._buffer = buffer
-        self._asking = ASKING[kind](
+        self._asking = kind.asking(
             Trained(tokenizer=tokenizer, labels=self.labels, max_length=max_length, overlap=overlap)
         )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 TaskKind: TypeAlias = Literal["tagging", "classification", "pair", "regression"]
-"""What is predicted: a tag for each word, a label for a text, a label for two texts, a number."""
+"""What files hold: a tag for each word, a label for a text, a label for two texts, a number."""
 
 KINDS: tuple[TaskKind, ...] = ("tagging", "classification", "pair", "regression")
 

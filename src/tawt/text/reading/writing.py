@@ -75,7 +75,7 @@ def csv_text(examples: Iterable[Example], *, separator: str = ",") -> Iterator[s
 
 
 def write_columns(target: Path | TextIO, sentences: Iterable[TaggedSentence]) -> None:
-    """Write a column file; a path is written as UTF-8, and not whole or not at all.
+    """Write a column file, as UTF-8 where a path is given; an error leaves it half written.
 
     Example:
         >>> handle = io.StringIO()

@@ -1,9 +1,8 @@
-"""What each kind of task asks of a model, and makes of what it says."""
+"""What a kind of task asks of a model, and makes of what it says."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -14,13 +13,12 @@ from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.text.tokens import NO_TAG, TaggedExamples, WholeTexts, WordPieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from torch import Tensor
     from transformers import PreTrainedTokenizerFast
 
     from tawt.tasks import Examples
-    from tawt.text.encoding import Level
     from tawt.text.predicting.unlabelled import Sentence, Text
 
 Says: TypeAlias = "Callable[[Text, Tensor | None, Sequence[str]], Answer]"
@@ -41,8 +39,6 @@ class Trained:
 class Asking(Protocol):
     """One kind of task; examples given to it are filled, and cut as they were in training."""
 
-    level: Level
-
     def examples(self, asked: Sequence[Any]) -> Examples:
         """The pieces of these examples."""
         ...
@@ -62,8 +58,6 @@ class Asking(Protocol):
 
 class Tags:
     """A tag for every word: long sentences become windows, whatever was done in training."""
-
-    level: Level = "words"
 
     def __init__(self, trained: Trained) -> None:
         self._labels = trained.labels
@@ -96,8 +90,6 @@ class Tags:
 
 class Texts:
     """One answer for a whole text, or for two; long ones are cut at the end, as in training."""
-
-    level: Level = "text"
 
     def __init__(self, trained: Trained, *, says: Says) -> None:
         self._trained = trained
@@ -152,20 +144,3 @@ def numbered(asked: Text, outputs: Tensor | None, labels: Sequence[str]) -> Numb
     assert len(labels) == 1
     number = None if outputs is None else float(outputs[0])
     return NumberAnswer(asked.text, asked.second, number)
-
-
-ASKING: Mapping[str, Callable[[Trained], Asking]] = {
-    "tagging": Tags,
-    "classification": partial(Texts, says=labelled),
-    "pair": partial(Texts, says=labelled),
-    "regression": partial(Texts, says=numbered),
-}
-"""By the kind's name in a configuration."""
-
-LEVELS: Mapping[str, Level] = {
-    "tagging": "words",
-    "classification": "text",
-    "pair": "text",
-    "regression": "text",
-}
-"""What each kind answers for."""
