@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from benchmarks.finding import Finding
 
-_BENCHMARKS = ("overhead", "memory", "authors_way", "text_speed", "text_loading")
+_BENCHMARKS = ("overhead", "memory", "authors_way", "per_example", "text_speed", "text_loading")
 _WIDTH = 150
 _REPORTS = Path(__file__).parent / "reports"
 

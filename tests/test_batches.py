@@ -199,7 +199,7 @@ def test_batches_of_all_lengths_are_padded_little():
         lengths = LENGTHS["only"]
 
     def places(batches):
-        parts = [part for indices in batches for part in Parts(110, 32).of(Known(), indices)]
+        parts = [indices[at] for indices in batches for at in Parts(110, 32).of(Known(), indices)]
         return sum(LENGTHS["only"][part].max() * len(part) for part in parts) + 110 * len(parts)
 
     grouped = [step.indices for step in whole(by_length(992), 0, {"only": 1.0})]

@@ -355,6 +355,11 @@ def test_sources_default_to_all_other_tasks(study):
     assert [task.name for task in building.tasks(load(study.path))] == ["far", "goal"]
 
 
+def weighting_of(config):
+    tasks = building.tasks(config)
+    return building.weighting(config, tasks, building.model(config, tasks))
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
@@ -371,13 +376,13 @@ def test_roles_that_do_not_fit_are_refused(study, name, value, words):
         study.set("paradigm", "single-task")
     config = load(study.path)
     with pytest.raises(TawtError, match=words):
-        building.weighting(config, building.tasks(config)), building.paradigm(config)
+        weighting_of(config), building.paradigm(config)
 
 
 def test_the_same_source_twice_is_refused(study):
     config = load(study.set("sources", ["near", "near"]).path)
     with pytest.raises(TawtError, match="'near'"):
-        building.weighting(config, building.tasks(config))
+        weighting_of(config)
 
 
 @pytest.mark.parametrize("preset", ["paper", "robust"])
@@ -386,7 +391,7 @@ def test_fixed_weights_are_the_ones_given(study, preset):
     given = {"near": 0.2, "far": 0.1, "goal": 0.7}
     study.set("weighting", {"kind": "fixed", "initial": given, "preset": preset})
     config = load(study.path)
-    weighting = building.weighting(config, building.tasks(config))
+    weighting = weighting_of(config)
     assert isinstance(weighting, Fixed)
     assert weighting.weights.shares() == pytest.approx(given)
 

@@ -62,7 +62,7 @@ def test_recorded_passes_find_what_backward_passes_find():
             tasks,
             {name: task.train for name, task in tasks.items()},
             count=16,
-            twice=frozenset(),
+            weighting=weights(joint=False),
             seed=0,
             update=1,
             device=CPU,

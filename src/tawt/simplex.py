@@ -81,8 +81,11 @@ def project_to_simplex(point: Tensor) -> Tensor:
     return projected / projected.sum()
 
 
-def bounded(log_weights: Tensor, *, beta: float) -> Tensor:
+def bounded(log_weights: Tensor, *, beta: float, base: Tensor | None = None) -> Tensor:
     """The weights of W_β = {ω : ω_t ≤ β ω_u for all t, u} nearest in relative entropy.
+
+    With `base`, logarithms of other weights ω⁰, the bound is on the ratios ω_t / ω⁰_t instead, and
+    both sides below are sums over ω⁰: units of different sizes may keep the ratio of their sizes.
 
     That projection clips the weights to an interval [a, βa] and normalises. Its optimality
     condition, with l the log weights and x = log a, is
@@ -98,17 +101,24 @@ def bounded(log_weights: Tensor, *, beta: float) -> Tensor:
     """
     present = log_weights > -math.inf
     logs = log_weights[present]
+    counts = 1.0 if base is None else base[present].exp()
+    if base is not None:
+        logs = logs - base[present]
     width = math.log(beta)
     if logs.numel() == 0 or float(logs.max() - logs.min()) <= width:
         return log_weights
     low, high = float(logs.min()) - width, float(logs.max())
+    finest = 0.0 if logs.dtype == torch.float64 else 0.01 * torch.finfo(logs.dtype).eps
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        raised = float((middle - logs).clamp(min=0).sum())
-        lowered = beta * float((logs - width - middle).clamp(min=0).sum())
+        if middle == low or high - low < finest:
+            break
+        raised = float(((middle - logs).clamp(min=0) * counts).sum())
+        lowered = beta * float(((logs - width - middle).clamp(min=0) * counts).sum())
         low, high = (middle, high) if raised < lowered else (low, middle)
+    logs = logs.clamp(min=low, max=low + width)
     clipped = log_weights.clone()
-    clipped[present] = logs.clamp(min=low, max=low + width)
+    clipped[present] = logs if base is None else logs + base[present]
     return torch.log_softmax(clipped, dim=0)
 
 

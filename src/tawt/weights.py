@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -127,6 +127,10 @@ class SourceWeights:
         """ω_t by name: the share of the training objective that each task has."""
         return dict(zip(self.names, self.logs.exp().tolist(), strict=True))
 
+    def log_shares(self) -> dict[str, float]:
+        """Their logarithms."""
+        return dict(zip(self.names, self.logs.tolist(), strict=True))
+
     def multipliers(self, sizes: Mapping[str, int]) -> dict[str, float]:
         """What each example of a task counts, relative to the average example: ω_t N / n_t.
 
@@ -152,6 +156,13 @@ class SourceWeights:
         if missing:
             raise WeightsError(f"`sizes` leaves out {missing[0]!r}; give the size of every task.")
 
+    def members(self, targets: Collection[str]) -> Tensor:
+        """Which of the weights are those of targets; boolean."""
+        return torch.tensor([name in targets for name in self.names])
+
+    def relative(self, task: str, indices: object) -> None:
+        """What examples count beside the average one of their task: all the same."""
+
     def moved(self, logs: Tensor) -> SourceWeights:
         """The same units with other weights."""
         return SourceWeights(self.names, logs)
@@ -175,10 +186,15 @@ class WeightUpdate:
     """Gradient norm of each unit."""
     target_norm: float | None = None
     skipped: str | None = None
+    units: dict[str, Any] | None = None
+    """A summary, where units are finer than tasks; the rest is then about their tasks."""
 
     def to_json(self) -> dict[str, Any]:
         """The update as plain JSON values."""
-        return asdict(self)
+        values = asdict(self)
+        if self.units is None:
+            del values["units"]
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> WeightUpdate:

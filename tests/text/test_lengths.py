@@ -16,6 +16,7 @@ from tawt.text.reading import LabelledText, Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
 from tawt.training.evaluation import evaluate
 from tawt.training.fresh import FreshLosses
+from tawt.weighting import Fixed
 from tests.text.encoders import WORDS
 
 CPU = torch.device("cpu")
@@ -115,7 +116,7 @@ def fresh(parts, count):
         tasks,
         {name: task.train for name, task in tasks.items()},
         count=count,
-        twice=frozenset(),
+        weighting=Fixed(list(tasks)),
         seed=3,
         update=1,
         device=CPU,

@@ -41,6 +41,8 @@ class ArrayExamples:
         # Copies: what the caller does to the arrays afterwards is none of the task's business.
         self.inputs = torch.tensor(np.ascontiguousarray(inputs), dtype=torch.float32)
         self.labels = torch.tensor(np.ascontiguousarray(labels))
+        self.groups: NDArray[Any] | None = None
+        """Which group each example is in, if that is known, for weights on groups."""
 
     def __len__(self) -> int:
         return len(self.labels)

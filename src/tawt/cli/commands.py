@@ -205,6 +205,30 @@ def predict(
     )
 
 
+def audit(
+    run: Annotated[Path, typer.Argument(help="A finished run with weights on examples or groups.")],
+    most: Annotated[int, typer.Option("--most", min=1, help="How many examples.")] = 100,
+    trusted: Annotated[
+        bool, typer.Option("--trusted", help="The most trusted instead, most first.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--out", help="A CSV file; standard output by default.")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """List the source examples that the target trusts least, as CSV: where labels may be wrong.
+
+    For runs with `weighting: {unit: example}` (or group). Columns: rank; source; example, counted
+    from 1; line of its file, for text; weight, what it counts beside the average example of its
+    source; alignment, the mean over all updates; label; text. The data must still be where the
+    run read it.
+    """
+    from tawt.cli import auditing
+
+    auditing.audit_run(run, most=most, trusted=trusted, output=output, quiet=quiet, as_json=as_json)
+
+
 def inspect(
     path: Annotated[
         Path,

@@ -3,15 +3,33 @@
 | curvature | H⁻¹v is | cost of one update |
 |---|---|---|
 | `Identity` | a multiple of v | nothing |
+| `AdamDiagonal` | v over Adam's √v̂, entry by entry | nothing |
+| `KroneckerFactored` | solved layer by layer, in Kronecker factors | one pass a source, and two eigendecompositions a layer |
 | `ConjugateGradient` | solved by conjugate gradient | one Hessian product an iteration |
 | `Neumann` | summed as a Neumann series | one Hessian product a term |
+| `Nystrom` | solved in a random subspace | `rank` Hessian products, and as many copies in memory |
 | `Dense` | solved exactly, in float64 | one product per parameter: an oracle for small models |
+
+`docs/curvature.md` says which to choose.
 """
 
+from tawt.curvature.adam import AdamDiagonal
 from tawt.curvature.base import Curvature, WeightedHessian
 from tawt.curvature.conjugate_gradient import ConjugateGradient
 from tawt.curvature.dense import Dense
 from tawt.curvature.identity import Identity
+from tawt.curvature.kronecker import KroneckerFactored
 from tawt.curvature.neumann import Neumann
+from tawt.curvature.nystrom import Nystrom
 
-__all__ = ["ConjugateGradient", "Curvature", "Dense", "Identity", "Neumann", "WeightedHessian"]
+__all__ = [
+    "AdamDiagonal",
+    "ConjugateGradient",
+    "Curvature",
+    "Dense",
+    "Identity",
+    "KroneckerFactored",
+    "Neumann",
+    "Nystrom",
+    "WeightedHessian",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 import torch
@@ -10,21 +11,29 @@ from torch import Tensor
 from tawt.gradients import Gradient, gradient_of, width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from torch.optim import Optimizer
 
 Vector = list[Tensor]
 """One dense tensor per parameter."""
 
 
 class Curvature(Protocol):
-    """Turns the target's gradient into the direction along which sources are measured."""
+    """Turns the target's gradient into the direction along which sources are measured.
+
+    One of your own inherits from this, and passes `tests/test_curvature_contract.py`.
+    """
 
     needs_hessian: bool
-    """Whether `solve` asks for Hessian products, so that their graph must be kept."""
+    """Whether `solve` asks for the Hessian: its parameters, its losses or its products."""
 
+    @abstractmethod
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
         """H⁻¹ · gradient; one that needs the Hessian may write over `gradient`."""
-        ...
+
+    def follow(self, optimiser: Optimizer) -> None:
+        """Hear which optimiser trains the representation; most have no use for it."""
 
 
 class WeightedHessian:
@@ -57,6 +66,15 @@ class WeightedHessian:
         self._loss_of = loss_of
         self._gradient: Gradient | None = None
 
+    @property
+    def parameters(self) -> list[Tensor]:
+        """What H is the second derivative by."""
+        return self._parameters
+
+    def losses(self) -> Iterator[tuple[float, Tensor]]:
+        """ω_t and L_t on a fresh batch, graph attached, for every source with weight."""
+        return ((weight, self._loss_of(name)) for name, weight in self._weights.items())
+
     def filled(self, gradient: Gradient) -> Vector:
         """The gradient in float32 or better, zeros where its loss does not reach a parameter."""
         return [
@@ -69,10 +87,8 @@ class WeightedHessian:
     def product(self, vector: Vector) -> Vector:
         """H · vector, as one backward pass through the kept gradient."""
         if self._gradient is None:
-            losses = [weight * self._loss_of(name) for name, weight in self._weights.items()]
-            self._gradient = gradient_of(
-                torch.stack(losses).sum(), self._parameters, create_graph=True
-            )
+            total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
+            self._gradient = gradient_of(total, self._parameters, create_graph=True)
         # Entries that do not depend on any parameter (a linear loss) have no second derivative.
         pairs = [
             (entry, direction)
@@ -89,3 +105,14 @@ class WeightedHessian:
             allow_unused=True,
         )
         return self.filled(list(products))
+
+
+def flat(vector: Vector) -> Tensor:
+    """All entries end to end."""
+    return torch.cat([entry.detach().flatten() for entry in vector])
+
+
+def split(flattened: Tensor, *, like: Vector) -> Vector:
+    """Inverse of `flat`, in the shapes and precisions of `like`."""
+    pieces = torch.split(flattened, [entry.numel() for entry in like])
+    return [piece.view_as(entry).to(entry.dtype) for piece, entry in zip(pieces, like, strict=True)]

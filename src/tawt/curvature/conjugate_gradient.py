@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from tawt.curvature.base import Curvature
 from tawt.errors import ConfigError
 from tawt.gradients import Gradient, dot
 
@@ -18,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class ConjugateGradient:
+class ConjugateGradient(Curvature):
     """Solve (H + λI) x = v to a relative residual, with one Hessian product an iteration.
 
     Where training has not converged, H can have directions of negative curvature. The first one

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
+from tawt.curvature.base import Curvature, flat, split
 from tawt.errors import ConfigError
 
 if TYPE_CHECKING:
-    from tawt.curvature.base import Vector, WeightedHessian
+    from tawt.curvature.base import WeightedHessian
     from tawt.gradients import Gradient
 
 _LARGEST = 20_000  # parameters; H then takes 3.2 GB
 
 
 @dataclass(frozen=True)
-class Dense:
+class Dense(Curvature):
     """Build H column by column and solve in float64.
 
     Args:
@@ -39,27 +39,18 @@ class Dense:
         """(H + λI)⁻¹ · gradient."""
         assert hessian is not None
         vector = hessian.filled(gradient)
-        flat = _flat(vector)
-        if len(flat) > _LARGEST:
+        right = flat(vector).double()
+        if len(right) > _LARGEST:
             raise ConfigError(
                 f"The dense curvature writes the Hessian down and so takes at most {_LARGEST} "
-                f"parameters; this representation has {len(flat)}. Use ConjugateGradient."
+                f"parameters; this representation has {len(right)}. Use ConjugateGradient."
             )
         matrix = torch.stack(
             [
-                _flat(hessian.product(_split(basis, vector)))
-                for basis in torch.eye(len(flat), dtype=torch.float64, device=flat.device)
+                flat(hessian.product(split(basis, like=vector))).double()
+                for basis in torch.eye(len(right), dtype=torch.float64, device=right.device)
             ]
         )
         matrix = (matrix + matrix.T) / 2
         matrix.diagonal().add_(self.damping)
-        return list(_split(torch.linalg.solve(matrix, flat), vector))
-
-
-def _flat(vector: Vector) -> Tensor:
-    return torch.cat([entry.detach().flatten().double() for entry in vector])
-
-
-def _split(flat: Tensor, like: Vector) -> Vector:
-    pieces = torch.split(flat, [entry.numel() for entry in like])
-    return [piece.view_as(entry).to(entry.dtype) for piece, entry in zip(pieces, like, strict=True)]
+        return list(split(torch.linalg.solve(matrix, right), like=vector))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tawt.curvature.base import Curvature
 from tawt.errors import ConfigError
 from tawt.gradients import scaled
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(Curvature):
     """H⁻¹ ≈ scale · I; the alignment is then a plain inner product of gradients.
 
     Args:

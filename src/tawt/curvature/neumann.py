@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from tawt.curvature.base import Curvature
 from tawt.errors import ConfigError
 from tawt.gradients import Gradient, squared_norm
 
@@ -18,7 +19,7 @@ _MARGIN = 1.1  # power iteration approaches the largest eigenvalue from below
 
 
 @dataclass(frozen=True)
-class Neumann:
+class Neumann(Curvature):
     """α Σ_k (I − α(H + λI))^k v, which converges to the solve when 0 < α < 2 / λ_max.
 
     Fewer terms lean towards the plain inner product, more towards the exact inverse: the number

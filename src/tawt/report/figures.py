@@ -69,6 +69,62 @@ def alignments(updates: Updates) -> go.Figure:
     return _over_time(updates, "alignments", title="alignment with the target", zero_line=True)
 
 
+def spread(updates: Updates) -> go.Figure:
+    """Quantiles over units of what an example counts beside the average one of its source."""
+    known = [update for update in updates if update.get("units")]
+    figure = go.Figure()
+    steps = [update["step"] for update in known]
+    bands = (("0.01", "0.99", 0.15), ("0.05", "0.95", 0.25), ("0.25", "0.75", 0.4))
+    for low, high, opacity in bands:
+        for name, fill in ((low, None), (high, "tonexty")):
+            figure.add_trace(
+                go.Scatter(
+                    x=steps,
+                    y=[update["units"]["quantiles"][name] for update in known],
+                    mode="lines",
+                    line={"width": 0, "color": _COLOURS[0]},
+                    fill=fill,
+                    fillcolor=f"rgba(0,114,178,{opacity})",
+                    name=f"{_percent(low)} to {_percent(high)}",
+                    showlegend=fill is not None,
+                    hovertemplate=f"{_percent(name)}: %{{y:.3g}}<extra></extra>",
+                )
+            )
+    figure.add_trace(
+        go.Scatter(
+            x=steps,
+            y=[update["units"]["quantiles"]["0.5"] for update in known],
+            mode="lines",
+            line={"color": _COLOURS[0]},
+            name="median",
+        )
+    )
+    figure.update_xaxes(title="step")
+    figure.update_yaxes(title="weight beside the average", type="log")
+    return figure
+
+
+def effective(updates: Updates) -> go.Figure:
+    """exp(entropy): as many units with equal weight would be as undecided."""
+    known = [update for update in updates if update.get("units")]
+    figure = go.Figure(
+        go.Scatter(
+            x=[update["step"] for update in known],
+            y=[np.exp(update["units"]["entropy"]) for update in known],
+            mode="lines+markers",
+            line={"color": _COLOURS[0]},
+            name="effective number",
+        )
+    )
+    figure.update_xaxes(title="step")
+    figure.update_yaxes(title="units", rangemode="tozero")
+    return figure
+
+
+def _percent(share: str) -> str:
+    return f"{100 * float(share):g}%"
+
+
 def sample_size(epochs: Sequence[Mapping[str, Any]]) -> go.Figure:
     """N_ω over training."""
     known = [entry for entry in epochs if "effective_sample_size" in entry]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import jinja2
@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 from tawt.errors import RunError
 from tawt.report import figures
 from tawt.report.tables import HEADINGS, caption, cells, p_text
+from tawt.report.units import UnitTable, unit_tables
 from tawt.studies import Comparison, RunFolder
 from tawt.studies.compare import CONFIG
 from tawt.studies.rows import slug
@@ -43,6 +44,8 @@ class Section:
     """Share and multiplier of each task at the end."""
     is_open: bool = False
     note: str = ""
+    tables: list[UnitTable] = field(default_factory=list)
+    """Of groups and examples, where weights are on those."""
 
 
 def comparison_page(comparison: Comparison, folder: Path) -> str:
@@ -123,9 +126,11 @@ def _section(
         figure = figures.sample_size(record["epochs"])
         plots.append(Plot(f"run-{position}-size", "Effective sample size", figure))
     skipped = record["skipped_updates"] + sum(record["skipped_steps"].values())
+    plots += _unit_plots(f"run-{position}", updates)
     return Section(
         title=title,
         plots=plots,
+        tables=unit_tables(folder.shown_units()),
         final={
             name: (f"{share:.4f}", f"{record['multipliers'][name]:.3g}")
             for name, share in record["weights"].items()
@@ -133,6 +138,15 @@ def _section(
         is_open=is_open,
         note=f"{skipped} steps or updates were skipped for numbers not finite." if skipped else "",
     )
+
+
+def _unit_plots(name: str, updates: figures.Updates) -> list[Plot]:
+    if not any(update.get("units") for update in updates):
+        return []
+    return [
+        Plot(f"{name}-spread", "What single examples count", figures.spread(updates)),
+        Plot(f"{name}-entropy", "Effective number of units", figures.effective(updates)),
+    ]
 
 
 def _time_plots(name: str, updates: figures.Updates) -> list[Plot]:

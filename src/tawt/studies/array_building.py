@@ -66,16 +66,29 @@ def _array_task(name: str, settings: ArrayTask) -> Task:
         for split in ("train", "dev", "test")
         if (path := getattr(settings, split)) is not None
     }
-    train, dev, test = splits["train"], splits.get("dev"), splits.get("test")
+    given: dict[str, Any] = {split: found[:2] for split, found in splits.items()}
     if settings.kind == "regression":
-        return arrays.regression(name, train=train, dev=dev, test=test)
-    return arrays.classification(name, train=train, dev=dev, test=test, labels=settings.labels)
+        made = arrays.regression(name, **given)
+    else:
+        made = arrays.classification(name, **given, labels=settings.labels)
+    groups = splits["train"][2]
+    if groups is not None:
+        if groups.shape != (len(made.train),):
+            raise DataError(
+                f"Task {name!r}: {settings.train} has {len(made.train)} examples, but `groups` of "
+                f"shape {groups.shape}; give one for each."
+            )
+        assert isinstance(made.train, ArrayExamples)
+        made.train.groups = groups
+    return made
 
 
-def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+    """Inputs, labels, and groups where there are any."""
     try:
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            return file["inputs"], file["labels"]
+            groups = file["groups"] if "groups" in file.files else None
+            return file["inputs"], file["labels"], groups
     except OSError as error:
         raise DataError(f"Task {name!r}: cannot read {path}: {error.strerror or error}.") from error
     except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:

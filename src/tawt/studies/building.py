@@ -18,8 +18,10 @@ from tawt.studies.data_sections import (
     GrammarData,
     TextData,
 )
+from tawt.studies.grouping import grouped
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.streams import derived_seed
+from tawt.units import Units
 from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
 from tawt.weighting.target_aware import initial_weights
 
@@ -111,7 +113,7 @@ def paradigm(config: RunConfig) -> Paradigm:
     )
 
 
-def weighting(config: RunConfig, found: Sequence[Task]) -> Weighting | None:
+def weighting(config: RunConfig, found: Sequence[Task], model: MultiTaskModel) -> Weighting | None:
     """How the sources are weighed; nothing is, for a single task."""
     if config.paradigm == "single-task":
         return None
@@ -137,7 +139,17 @@ def weighting(config: RunConfig, found: Sequence[Task]) -> Weighting | None:
         sizes={name: sizes[name] for name in ([*sources, *config.targets] if joint else sources)},
         target_share=share,
         rule=rule(settings),
+        units=_units(config, [task for task in found if task.name in sources], model),
     )
+
+
+def _units(config: RunConfig, sources: Sequence[Task], model: MultiTaskModel) -> Units | None:
+    """What weights are put on, where it is finer than a task."""
+    if config.weighting.unit == "task":
+        return None
+    if config.weighting.unit == "example":
+        return Units.of_examples({task.name: len(task.train) for task in sources})
+    return grouped(sources, config.weighting.group, model, seed=config.seed)
 
 
 def rule(settings: WeightingConfig) -> UpdateRule:

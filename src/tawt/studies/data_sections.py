@@ -95,7 +95,8 @@ class TextTask(Strict):
     split: str | None = None
     """Saved `datasets` folders given as `train`, `dev` or `test`: which of their splits."""
     fields: dict[str, str] = {}
-    """JSONL, CSV and datasets: the file's names for `tokens`, `tags`, `text`, `second`, `label`."""
+    """JSONL, CSV and datasets: the file's names for `tokens`, `tags`, `text`, `second`,
+    `label`, and `group`, which weights on groups can be by."""
     encoding: str = "utf-8"
     """Of the files."""
     labels: list[str] | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import tawt
 from tawt.errors import ConfigError, RunError
-from tawt.studies import files, predictions
+from tawt.studies import files, predictions, units
 from tawt.studies import yaml_lines as yaml_file
 from tawt.studies.config import RunConfig, difference, dumped, parsed
 from tawt.training import TrainingResult
@@ -44,6 +44,8 @@ class RunFolder:
         data.json          size and fingerprint of every task's examples
         record.json        versions, seed, device, data fingerprints, scores, times
         weights.jsonl      one line per update: step, weights, alignments, norms
+        unit_weights.*     with weights on groups or examples: of all of them, and units.json
+                           with those trusted most and least
         predictions.*.tsv  gold, predicted and score of each example, or word
         model/             the target's model: Hugging Face's form for text, safetensors else
         checkpoints/       state of an unfinished run
@@ -178,6 +180,14 @@ class RunFolder:
         """Score of each example of a split, in order."""
         return predictions.example_scores(self.path / f"predictions.{split}.tsv", target)
 
+    def shown_units(self) -> dict[str, Any] | None:
+        """What is shown of groups and examples, where weights were on those."""
+        path = self.path / units.SHOWN
+        if not path.exists():
+            return None
+        shown: dict[str, Any] = files.read_json(path)
+        return shown
+
     def write_weights(self, history: Sequence[Mapping[str, Any]]) -> None:
         """One line per update."""
         lines = [json.dumps(update, ensure_ascii=False) + "\n" for update in history]
@@ -186,6 +196,8 @@ class RunFolder:
     def write_result(self, result: TrainingResult, tasks: Sequence[Task]) -> None:
         """Weights and predictions."""
         self.write_weights([update.to_json() for update in result.history])
+        if result.units is not None:
+            units.write(self.path, result.units, tasks)
         by_name = {task.name: task for task in tasks}
         for split in ("dev", "test"):
             found = [
@@ -219,7 +231,8 @@ class RunFolder:
             shutil.rmtree(self.path / name, ignore_errors=True)
         for path in (*self.path.glob("predictions.*.tsv"), self.path / "report.html"):
             path.unlink(missing_ok=True)
-        for name in (WEIGHTS, DATA, CONFIG):  # the config last: by it the folder is known as ours
+        # The config last: by it the folder is known as ours.
+        for name in (units.VECTORS, units.SHOWN, WEIGHTS, DATA, CONFIG):
             (self.path / name).unlink(missing_ok=True)
 
 

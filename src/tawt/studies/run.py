@@ -150,7 +150,7 @@ def fitted(
     Raises:
         TawtError: Saying what does not.
     """
-    weighting, paradigm = building.weighting(config, tasks), building.paradigm(config)
+    weighting, paradigm = building.weighting(config, tasks, model), building.paradigm(config)
     _check_target(config, tasks)
     checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
     return weighting, paradigm

@@ -22,6 +22,16 @@ class CurvatureConfig(Strict):
     """Conjugate gradient: most iterations. Neumann: terms."""
 
 
+class GroupConfig(Strict):
+    """What makes examples of a source a group."""
+
+    by: Literal["label", "length", "column", "cluster"] = "label"
+    """Their label (of a sentence, its commonest tag); their length; what the data says (a field, a
+    document, an array `groups`); or clusters of the encoder's vectors, by k-means."""
+    count: int = Field(8, ge=1)
+    """Groups of each source, by length or cluster."""
+
+
 class WeightingConfig(Strict):
     """How the sources are weighed."""
 
@@ -29,6 +39,10 @@ class WeightingConfig(Strict):
     """Learned by TAWT, or held as they start."""
     preset: Literal["robust", "paper"] = "robust"
     """Defaults for what is not given here."""
+    unit: Literal["task", "group", "example"] = "task"
+    """What a weight is put on: a source, a group of its examples, or each of them."""
+    group: GroupConfig = GroupConfig()
+    """With `unit: group`."""
     initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
     """Where the weights start: equal, by size, or as given."""
     target_share: Literal["learned"] | float | tuple[float, float] | None = None

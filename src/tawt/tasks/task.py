@@ -25,10 +25,14 @@ class Batch:
     Attributes:
         inputs: Whatever the representation takes: tensors, in any nest.
         labels: Whatever the task's kind takes: a tensor with an entry per example, or a nest.
+        owners: Which example of the batch each row is of, where one may be several rows.
+        factors: What each row's loss counts beside the average; all the same by default.
     """
 
     inputs: Any
     labels: Any
+    owners: Tensor | None = None
+    factors: Tensor | None = None
 
 
 class Examples(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,12 +11,16 @@ from torch.utils.data import DataLoader, Dataset
 
 from tawt.tasks import Batch, Examples
 from tawt.training.streams import stream
+from tawt.weights import SourceWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from torch import Tensor
+
     from tawt.tasks.task import Indices
     from tawt.training.parts import Parts
+    from tawt.unit_weights import UnitWeights
 
 
 _GROUP = 8  # examples of like length
@@ -30,6 +34,15 @@ class Step:
 
     task: str
     indices: Indices
+    factors: Tensor | None = None
+    """What each example counts beside the average one of its task; all the same by default."""
+
+
+def weighed(plan: list[Step], weights: SourceWeights | UnitWeights) -> list[Step]:
+    """The same steps, with what each of their examples counts."""
+    if isinstance(weights, SourceWeights):
+        return plan
+    return [replace(step, factors=weights.relative(step.task, step.indices)) for step in plan]
 
 
 @dataclass(frozen=True)
@@ -136,6 +149,11 @@ class Schedule:
         return mixed
 
 
+def with_factors(batch: Batch, factors: Tensor) -> Batch:
+    """The batch, with what the loss of each of its examples counts."""
+    return replace(batch, factors=factors if batch.owners is None else factors[batch.owners])
+
+
 class Loader:
     """Fetches the batches of planned steps, ahead of time when it has workers.
 
@@ -175,7 +193,14 @@ class Loader:
     def fetch(self, plan: list[Step]) -> Iterator[tuple[Step, list[Batch]]]:
         """The batches of these steps in their parts, in order; of several processes, its own."""
         mine = slice(self._process, None, self.processes)
-        self._plan[:] = [Step(step.task, step.indices[mine]) for step in plan]
+        self._plan[:] = [
+            Step(
+                step.task,
+                step.indices[mine],
+                None if step.factors is None else step.factors[mine],
+            )
+            for step in plan
+        ]
         return zip(plan, self._loader, strict=True)
 
 
@@ -186,7 +211,13 @@ class _Fetched(Dataset[list[Batch]]):
 
     def __getitem__(self, step: Step) -> list[Batch]:
         examples = self._examples[step.task]
-        return [examples.batch(part) for part in self._parts.of(examples, step.indices)]
+        found = []
+        for places in self._parts.of(examples, step.indices):
+            batch = examples.batch(step.indices[places])
+            if step.factors is not None:
+                batch = with_factors(batch, step.factors[places])
+            found.append(batch)
+        return found
 
 
 def _as_it_is(parts: Any) -> Any:

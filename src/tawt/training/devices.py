@@ -110,7 +110,8 @@ def to_device(batch: Batch, device: torch.device) -> Batch:
         >>> placed.inputs["ids"].device.type
         'cpu'
     """
-    return Batch(moved(batch.inputs, device), moved(batch.labels, device))
+    parts = batch.inputs, batch.labels, batch.owners, batch.factors
+    return Batch(*moved(parts, device))
 
 
 def anywhere(flag: Tensor, accelerator: Accelerator) -> Tensor:

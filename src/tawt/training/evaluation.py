@@ -38,7 +38,7 @@ def evaluate(
     found: dict[int, tuple[Any, Any]] = {}
     try:
         with torch.no_grad():
-            for indices in _batches(examples, order, batch_size):
+            for indices in row_batches(examples, order, batch_size):
                 batch = to_device(examples.batch(indices), device)
                 answers = task.kind.answers(model(batch.inputs, task.name), batch.labels)
                 found.update(zip(indices.tolist(), zip(*answers, strict=True), strict=True))
@@ -55,7 +55,7 @@ def evaluate(
     )
 
 
-def _batches(examples: Examples, order: Indices, batch_size: int) -> list[Indices]:
+def row_batches(examples: Examples, order: Indices, batch_size: int) -> list[Indices]:
     """The order in parts of so many rows; an example that is in several rows counts as several."""
     rows = rows_of(examples)
     if rows is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
+from tawt.training.batches import with_factors
 from tawt.training.devices import moved
 from tawt.training.parts import Parts
 from tawt.training.streams import stream
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.tasks.task import Examples, Indices
+    from tawt.weighting import Weighting
 
 
 class _Autocast(Protocol):
@@ -37,7 +39,7 @@ class FreshLosses:
         tasks: By name.
         examples: Training examples of each task.
         count: Examples to a draw.
-        twice: Tasks that will be asked for twice.
+        weighting: Says which tasks will be asked for twice, and what examples count.
         seed: Of the run.
         update: Number of the update.
         device: Where the model is.
@@ -51,7 +53,7 @@ class FreshLosses:
         examples: Mapping[str, Examples],
         *,
         count: int,
-        twice: frozenset[str],
+        weighting: Weighting,
         seed: int,
         update: int,
         device: torch.device,
@@ -61,7 +63,8 @@ class FreshLosses:
         self._tasks = tasks
         self._examples = examples
         self._count = count
-        self._twice = twice
+        self._twice = weighting.asked_twice
+        self._weights = weighting.weights
         self._parts = Parts.on(device, batch_size=count)
         self._device = device
         self._autocast = autocast
@@ -69,14 +72,16 @@ class FreshLosses:
         self._second: dict[str, Indices] = {}
 
     def __call__(self, task: str) -> Tensor:
-        """The task's mean loss on its next draw, graph attached."""
+        """The task's mean loss on its next draw, its examples weighed; graph attached."""
         indices = self._drawn(task)
-        examples = self._examples[task]
-        parts = [examples.batch(part) for part in self._parts.of(examples, indices)]
-        losses = [
-            self.loss(task, moved((part.inputs, part.labels), self._device), size=len(indices))
-            for part in parts
-        ]
+        examples, factors = self._examples[task], self._weights.relative(task, indices)
+        losses = []
+        for places in self._parts.of(examples, indices):
+            batch = examples.batch(indices[places])
+            if factors is not None:
+                batch = with_factors(batch, factors[places])
+            drawn = moved((batch.inputs, batch.labels), self._device)
+            losses.append(self.loss(task, drawn, size=len(indices), factors=batch.factors))
         return torch.stack(losses).sum()
 
     def batch(self, task: str) -> tuple[Batch, int]:
@@ -84,14 +89,17 @@ class FreshLosses:
         indices = self._drawn(task)
         return self._examples[task].batch(indices), len(indices)
 
-    def loss(self, task: str, drawn: tuple[Any, Any], *, size: int) -> Tensor:
+    def loss(
+        self, task: str, drawn: tuple[Any, Any], *, size: int, factors: Tensor | None = None
+    ) -> Tensor:
         """The mean loss on a draw of that size, on the device."""
         inputs, labels = drawn
         if self._model.training:
             self._model.eval()
         with self._autocast():
             outputs = self._model(inputs, task)
-        return self._tasks[task].kind.losses(outputs.float(), labels).sum() / size
+        losses = self._tasks[task].kind.losses(outputs.float(), labels)
+        return (losses if factors is None else losses * factors.to(losses)).sum() / size
 
     def _drawn(self, task: str) -> Indices:
         """Positions of the examples of the next draw."""

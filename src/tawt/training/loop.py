@@ -17,14 +17,15 @@ import torch
 from torch import Tensor
 
 from tawt.errors import Interrupted
+from tawt.training.batches import weighed
 from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
 from tawt.training.devices import accelerator_for, anywhere, number_of
 from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.material import Material
 from tawt.training.optimisers import load_optimiser_state, optimiser_state, skip_if
 from tawt.training.progress import Position, Progress
-from tawt.training.recorded import RecordedPasses, recording
-from tawt.training.result import Predictions, TrainingResult
+from tawt.training.recorded import recording
+from tawt.training.result import Predictions, TrainingResult, unit_outcome
 from tawt.training.roles import checked_roles
 from tawt.training.rounds import ends_round, rounds
 from tawt.training.selection import Selection
@@ -138,6 +139,7 @@ class _Loop:
 
     def _run_phase(self, phase: Phase, saved: dict[str, Any] | None) -> None:
         main = self._stretch(phase)
+        self.weighting.follow(main.optimiser)
         heads = self._stretch(phase.head_fit()) if phase.trains_on == "sources" else None
         if saved is not None:
             load_optimiser_state(main.optimiser, saved["optimiser"])
@@ -147,10 +149,9 @@ class _Loop:
             set_random_state(saved["random"], self.device)
         else:
             self.selection = Selection()
-        length = main.schedule.length
+        length, every = main.schedule.length, self.settings.update_every
         for epoch in range(self.position.epoch, phase.epochs):
             before = epoch * length
-            every = self.settings.update_every
             for first, last in rounds(length, every, start=self.position.step, before=before):
                 self._train_round(phase, main, heads, first, last)
             self._finish_epoch(phase, main)
@@ -163,11 +164,12 @@ class _Loop:
         self, phase: Phase, main: Stretch, heads: Stretch | None, first: int, last: int
     ) -> None:
         shares = main.weighting.weights.shares()
-        plan = main.schedule.steps(self.position.epoch, first, last, shares=shares)
+        steps = main.schedule.steps(self.position.epoch, first, last, shares=shares)
         length = main.schedule.length
         before = self.position.epoch * length
         self.model.train()
-        for number, (step, parts) in enumerate(main.loader.fetch(plan), start=first + 1):
+        fetched = main.loader.fetch(weighed(steps, main.weighting.weights))
+        for number, (step, parts) in enumerate(fetched, start=first + 1):
             closes = number == length or (before + number) % self.settings.accumulation == 0
             rate = learning_rate(before + number - 1, main.total, self.settings, peak=main.peak)
             self._step(main, step, parts, shares=shares, rate=rate, closes=closes)
@@ -195,7 +197,7 @@ class _Loop:
         self.replay(
             (stretch.name, step.task),
             partial(self._compute, stretch, step.task, closes),
-            ([(part.inputs, part.labels) for part in parts], numbers),
+            ([(part.inputs, part.labels, part.factors) for part in parts], numbers),
         )
 
     def _compute(
@@ -206,11 +208,12 @@ class _Loop:
         before = [buffer.clone() for buffer in self.buffers]
         forward = self.wrapped if stretch.moves == "everything" else self.head_only
         loss = torch.zeros((), device=self.device)
-        for number, (inputs, labels) in enumerate(parts, start=1):
+        for number, (inputs, labels, factors) in enumerate(parts, start=1):
             # Processes add up their gradients once a step, however many parts each has.
             with self.accelerator.no_sync(self.wrapped) if number < len(parts) else nullcontext():
                 outputs: Tensor = forward(inputs, task).float()
-                part = self.tasks[task].kind.losses(outputs, labels).sum() * mean
+                losses = self.tasks[task].kind.losses(outputs, labels)
+                part = (losses if factors is None else losses * factors).sum() * mean
                 self.accelerator.backward(part * scale)
             loss += part.detach()
         stretch.scale_sum += scale
@@ -238,11 +241,8 @@ class _Loop:
             return
         if heads is not None:
             self._fit_heads(heads)
-        step, model = self.position.total, self.model
-        fresh = self.material.fresh(phase, model, self.accelerator, update=step)
-        loss_of = fresh if self.recorder is None else RecordedPasses(fresh, self.recorder)
-        phi = model.representation
-        update = self.weighting.update(phi, loss_of=loss_of, step=step, touching=[model])
+        now = self.position.total
+        update = self.material.update(phase, self.model, self.accelerator, self.recorder, step=now)
         if update is not None:
             self._log({f"weight/{name}": share for name, share in update.weights.items()})
 
@@ -347,4 +347,5 @@ class _Loop:
             best_epoch=len(self.epochs) - 1 if kept is None else kept,
             skipped_steps={name: n for name, n in self.skipped.counts().items() if n},
             steps=self.position.total,
+            units=unit_outcome(self.weighting),
         )

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tawt.tasks.task import Subset, lengths_of
 from tawt.training.batches import Schedule
+from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
+from tawt.training.recorded import RecordedPasses
 from tawt.training.streams import stream
-from tawt.weighting import Fixed, Weighting
+from tawt.weighting import Fixed, TargetAware, Weighting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import torch
     from accelerate import Accelerator
 
     from tawt.tasks import Examples, MultiTaskModel, Task
     from tawt.training.paradigms import Phase
+    from tawt.training.recorded import Recorder
     from tawt.training.settings import Settings
+    from tawt.weights import WeightUpdate
 
 
 class Material:
@@ -84,20 +90,50 @@ class Material:
             lengths={name: known for name, known in lengths.items() if known is not None},
         )
 
-    def fresh(
+    def update(
+        self,
+        phase: Phase,
+        model: MultiTaskModel,
+        accelerator: Accelerator,
+        recorder: Recorder | None,
+        *,
+        step: int,
+    ) -> WeightUpdate | None:
+        """Move the weights, by examples that the phase may see."""
+        fresh = self._fresh(phase, model, accelerator, update=step)
+        loss_of = fresh if recorder is None else RecordedPasses(fresh, recorder)
+        move = self._weighting.update
+        if isinstance(self._weighting, TargetAware) and self._weighting.is_fine:
+            each = self._each(phase, model, accelerator.device, update=step)
+            move = partial(self._weighting.update, losses_of=each)
+        return move(model.representation, loss_of=loss_of, step=step, touching=[model])
+
+    def _fresh(
         self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, update: int
     ) -> FreshLosses:
-        """`loss_of` for one weight update, on examples that the phase may see."""
         return FreshLosses(
             model,
             self.tasks,
             self.examples(phase, [*self._weighting.weights.names, *self.targets]),
             count=self._settings.gradient_examples,
-            twice=self._weighting.asked_twice,
+            weighting=self._weighting,
             seed=self._seed,
             update=update,
             device=accelerator.device,
             autocast=accelerator.autocast,
+        )
+
+    def _each(
+        self, phase: Phase, model: MultiTaskModel, device: torch.device, *, update: int
+    ) -> EachExample:
+        return EachExample(
+            model,
+            self.tasks,
+            self.examples(phase, self._weighting.weights.names),
+            at_once=4 * self._settings.batch_size,
+            most=self._settings.unit_examples,
+            draw=stream(self._seed, "units", update),
+            device=device,
         )
 
     def _halves(self, name: str) -> dict[str, Examples]:

@@ -37,8 +37,8 @@ class Parts:
     Example:
         >>> class Words:
         ...     lengths = np.array([9, 100, 12, 10])
-        >>> Parts(pass_cost=64, most_rows=32).of(Words(), np.arange(4))
-        [array([0, 3, 2]), array([1])]
+        >>> Parts(pass_cost=64, most_rows=32).of(Words(), np.array([3, 1, 0]))
+        [array([2, 0]), array([1])]
     """
 
     pass_cost: float
@@ -50,16 +50,17 @@ class Parts:
         return cls(_CPU_PASS if device.type == "cpu" else _GPU_PASS, most_rows=batch_size)
 
     def of(self, examples: Examples, indices: Indices) -> list[Indices]:
-        """The examples at these positions, in the parts that cost least in all."""
+        """The parts that cost least in all, each as places among the indices given."""
+        everything = np.arange(len(indices))
         lengths, rows = lengths_of(examples), rows_of(examples)
         if lengths is None or len(indices) == 0:
-            return [indices]
+            return [everything]
         counts = np.ones(len(indices), int) if rows is None else rows[indices]
         if self.pass_cost == _GPU_PASS and counts.sum() <= self.most_rows:
-            return [indices]
+            return [everything]
         order = np.argsort(lengths[indices], kind="stable")
         cuts = self._cuts(lengths[indices][order], counts[order])
-        return np.split(indices[order], cuts)
+        return np.split(order, cuts)
 
     def _cuts(self, lengths: Indices, rows: Indices) -> list[int]:
         """Where to cut examples that are sorted by length: the cheapest way to each, in turn."""

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tawt.unit_weights import UnitWeights
+from tawt.weighting import TargetAware
+
 if TYPE_CHECKING:
+    from torch import Tensor
+
+    from tawt.weighting import Weighting
     from tawt.weights import WeightUpdate
 
 
@@ -18,6 +24,22 @@ class Predictions:
     scores: dict[str, float]
     example_scores: list[float]
     """One per example, higher is better, for paired tests."""
+
+
+@dataclass(frozen=True)
+class UnitOutcome:
+    """Where the weights of groups or single examples ended."""
+
+    weights: UnitWeights
+    mean_alignments: Tensor
+    """Of each unit with the target, over all updates."""
+
+
+def unit_outcome(weighting: Weighting) -> UnitOutcome | None:
+    """What a weighting comes to, if it weighs units finer than tasks."""
+    if isinstance(weighting, TargetAware) and isinstance(weighting.weights, UnitWeights):
+        return UnitOutcome(weighting.weights, weighting.mean_alignments)
+    return None
 
 
 @dataclass(frozen=True)
@@ -40,6 +62,8 @@ class TrainingResult:
     skipped_steps: dict[str, int] = field(default_factory=dict)
     """Steps left out because a number was not finite, by task."""
     steps: int = 0
+    units: UnitOutcome | None = None
+    """Where weights were put on units finer than a task."""
 
     @property
     def scores(self) -> dict[str, dict[str, dict[str, float]]]:

@@ -63,6 +63,10 @@ class Settings:
     gradient_examples: int = 64
     """Examples of each task from which its gradient is measured at an update."""
 
+    unit_examples: int | None = None
+    """Weights on groups or examples: how many examples of each source are measured at an update;
+    all by default."""
+
     head_epochs: int = 1
     """Pre-training: passes over the target with which its head is fitted each round."""
 
@@ -90,7 +94,7 @@ class Settings:
         for name in ("learning_rate", "head_learning_rate"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
-        for name in ("clip_norm", "update_every", "patience"):
+        for name in ("clip_norm", "update_every", "patience", "unit_examples"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"`{name}` must be positive (or none); got {value}.")

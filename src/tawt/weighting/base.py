@@ -14,19 +14,22 @@ from tawt.weights import SourceWeights, WeightUpdate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from torch.optim import Optimizer
+
     from tawt.hypergradient import LossOf
+    from tawt.unit_weights import UnitWeights
 
 
 class Weighting(ABC):
     """Weights on the sources, and the rule by which they move.
 
     Attributes:
-        weights: The current weights.
+        weights: The current weights, of tasks or of finer units.
         history: Every update so far, in order.
         target: The convex combination of targets, or none where nothing is learned.
     """
 
-    weights: SourceWeights
+    weights: SourceWeights | UnitWeights
     history: list[WeightUpdate]
     target: dict[str, float]
 
@@ -55,6 +58,9 @@ class Weighting(ABC):
         """Tasks that an update asks for twice, wanting other examples the second time."""
         return frozenset()
 
+    def follow(self, optimiser: Optimizer) -> None:
+        """Hear which optimiser trains the representation, for a curvature that uses its state."""
+
     @abstractmethod
     def update(
         self,
@@ -81,5 +87,5 @@ class Weighting(ABC):
                 f"The saved weights are for {', '.join(state['names'])}; these are for "
                 f"{', '.join(self.weights.names)}. Build the weighting with the same tasks."
             )
-        self.weights = self.weights.moved(torch.as_tensor(state["logs"], dtype=torch.float64))
+        self.weights = self.weights.moved(torch.as_tensor(state["logs"]).to(self.weights.logs))
         self.history = [WeightUpdate.from_json(update) for update in state["history"]]

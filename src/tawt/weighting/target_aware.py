@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -13,13 +13,26 @@ from torch import Tensor, nn
 from tawt import simplex
 from tawt.errors import WeightsError
 from tawt.gradients import trainable, untouched
-from tawt.hypergradient import Hypergradient, LossOf, OwnAlignment, hypergradient
+from tawt.hypergradient import (
+    Hypergradient,
+    LossesOf,
+    LossOf,
+    OwnAlignment,
+    UnitHypergradient,
+    hypergradient,
+    unit_hypergradient,
+)
+from tawt.unit_weights import UnitWeights
 from tawt.weighting.base import Weighting
 from tawt.weighting.rule import TargetShare, UpdateRule, share_range
-from tawt.weights import Initial, SourceWeights, WeightUpdate
+from tawt.weights import Initial, SourceWeights, WeightUpdate, known_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from torch.optim import Optimizer
+
+    from tawt.units import Units
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +49,8 @@ class TargetAware(Weighting):
             In joint training the target is one of the tasks weighed: "learned" lets it compete
             with the sources as in the paper, a number holds its share, a range keeps it inside.
         rule: How the weights move.
+        units: What weights are put on, if not on whole tasks: `Units.of_examples(sizes)`, or
+            `Units.of_groups(labels)`. `initial` is still by task: examples of a task start equal.
 
     Example:
         >>> encoder = nn.Linear(3, 2)
@@ -58,6 +73,7 @@ class TargetAware(Weighting):
         sizes: Mapping[str, int] | None = None,
         target_share: TargetShare | None = None,
         rule: UpdateRule | None = None,
+        units: Units | None = None,
     ) -> None:
         if isinstance(sources, str):
             raise WeightsError(f'`sources` is a list of names; write ["{sources}"].')
@@ -69,12 +85,14 @@ class TargetAware(Weighting):
                     "the target beside the sources, leave it out of `sources` and set "
                     "`target_share`."
                 )
-        units = [*sources] if target_share is None else [*sources, *self.target]
+        names = [*sources] if target_share is None else [*sources, *self.target]
+        if units is not None:
+            known_names(units.sizes, sources, what="units")
         self.rule = rule or UpdateRule.robust()
         self.target_share = target_share
         self.history = []
         weights = initial_weights(
-            units, initial, sizes=sizes, target=self.target, target_share=target_share
+            names, initial, sizes=sizes, target=self.target, target_share=target_share
         )
         beta = self.rule.ratio_bound
         if isinstance(initial, Mapping) and beta is not None:
@@ -84,8 +102,20 @@ class TargetAware(Weighting):
                     f"The initial weights are further apart than `ratio_bound` ({beta:g}) allows; "
                     "pass a rule with a larger bound, or with none."
                 )
-        self.weights = weights.moved(self._allowed(weights, weights.logs))
+        self.weights = weights
+        if units is not None:
+            self.weights = UnitWeights.spread(weights, units)
         self._initial = self.weights.logs
+        self._sizes = dict.fromkeys(names, 1) | dict(sizes or {})
+        self.weights = self.weights.moved(self._allowed(self.weights.logs))
+        self._initial = self.weights.logs
+        self.mean_alignments = torch.zeros_like(self.weights.logs[: 0 if units is None else None])
+        """Of units finer than tasks, over all updates so far."""
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether weights are on units finer than tasks."""
+        return isinstance(self.weights, UnitWeights)
 
     @property
     def asked_twice(self) -> frozenset[str]:
@@ -105,11 +135,19 @@ class TargetAware(Weighting):
         alone = held and len(self.target) == 1 and self.rule.step == "mirror"
         return "itself" if alone else self.rule.own_alignment
 
+    def follow(self, optimiser: Optimizer) -> None:
+        """Let the rule's curvature have the optimiser's state; call it once, before training.
+
+        Only `AdamDiagonal` asks for it; others take no notice.
+        """
+        self.rule.alignment.curvature.follow(optimiser)
+
     def update(
         self,
         representation: nn.Module | Iterable[Tensor],
         *,
         loss_of: LossOf,
+        losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
     ) -> WeightUpdate:
@@ -125,9 +163,14 @@ class TargetAware(Weighting):
             loss_of: Called with a task's name, returns that task's scalar loss on a fresh batch,
                 graph attached. Within one update, a second call for the same task should return
                 other examples than the first.
+            losses_of: Where units are finer than tasks: called with a source's name, gives its
+                examples in batches, as pairs of their positions and a function that runs the
+                model on them and returns the loss of each. All, or a sample: units without an
+                example in it keep their weight beside the average.
             step: What the history calls this moment; counts updates by default.
             touching: Other modules that `loss_of` runs and that keep statistics (a head with
-                batch-norm, say), to be restored too.
+                batch-norm, say), to be restored too; with units finer than tasks, all that
+                `losses_of` runs.
         """
         modules = [*touching]
         if isinstance(representation, nn.Module):
@@ -139,7 +182,24 @@ class TargetAware(Weighting):
             torch.inference_mode(mode=False),
             torch.enable_grad(),
         ):
-            measured = hypergradient(
+            measured = self._measured(parameters, modules, loss_of, losses_of)
+        moved = self._moved(measured.values) if measured.is_finite else None
+        if moved is not None:
+            self.weights = self.weights.moved(moved)
+            self._remember(measured)
+        number = len(self.history) + 1 if step is None else step
+        self.history.append(self._written(measured, step=number, skipped=moved is None))
+        return self.history[-1]
+
+    def _measured(
+        self,
+        parameters: list[Tensor],
+        modules: list[nn.Module],
+        loss_of: LossOf,
+        losses_of: LossesOf | None,
+    ) -> Hypergradient | UnitHypergradient:
+        if isinstance(self.weights, SourceWeights):
+            return hypergradient(
                 parameters,
                 units=self.weights.names,
                 targets=self.target,
@@ -148,41 +208,60 @@ class TargetAware(Weighting):
                 alignment=self.rule.alignment,
                 own_alignment=self._own_alignment,
             )
-        moved = self._moved(measured) if measured.is_finite else None
-        if moved is not None:
-            self.weights = self.weights.moved(moved)
-        number = len(self.history) + 1 if step is None else step
-        self.history.append(self._written(measured, step=number, skipped=moved is None))
-        return self.history[-1]
+        if losses_of is None:
+            raise WeightsError(
+                "Weights on examples or groups need the loss of single examples; pass `losses_of`."
+            )
+        return unit_hypergradient(
+            parameters,
+            weights=self.weights,
+            targets=self.target,
+            module=nn.ModuleList(modules),
+            loss_of=loss_of,
+            losses_of=losses_of,
+            alignment=self.rule.alignment,
+            own_alignment=self._own_alignment,
+        )
 
-    def _moved(self, measured: Hypergradient) -> Tensor:
+    def _remember(self, measured: Hypergradient | UnitHypergradient) -> None:
+        """Count what was measured into the mean of each unit's alignments."""
+        if isinstance(measured, UnitHypergradient):
+            before = sum(update.skipped is None for update in self.history)
+            self.mean_alignments += (measured.alignments - self.mean_alignments) / (before + 1)
+
+    def _moved(self, gradient: Tensor) -> Tensor:
         rule = self.rule
-        gradient = measured.values
         if rule.step == "mirror":
             start = simplex.anchored(self.weights.logs, self._initial, share=rule.anchor)
             logs = simplex.mirror_step(start, gradient, step_size=rule.step_size)
         else:
             start = torch.lerp(self.weights.logs.exp(), self._initial.exp(), rule.anchor)
             logs = simplex.projected_step(start.log(), gradient, step_size=rule.step_size)
-        return self._allowed(self.weights, logs)
+        return self._allowed(logs)
 
-    def _allowed(self, weights: SourceWeights, logs: Tensor) -> Tensor:
+    def _allowed(self, logs: Tensor) -> Tensor:
         """The nearest weights that respect the ratio bound and the target's share."""
         low, high = (0.0, 1.0) if self.target_share is None else share_range(self.target_share)
-        members = torch.tensor([name in self.target for name in weights.names])
+        members = self.weights.members(self.target)
         free = low == 0.0 and high == 1.0
         if self.rule.ratio_bound is not None:
             # A share that is held by hand is not a ratio that was learned: bound the rest alone.
             bounded = torch.ones_like(members) if free else ~members
             total = torch.logsumexp(logs[bounded], dim=0)
             if total > -math.inf:  # a target with everything leaves nothing to bound
-                inside = simplex.bounded(logs[bounded] - total, beta=self.rule.ratio_bound)
+                # Units of a task start by their sizes; what is bounded is how far they move apart.
+                base = self._initial[bounded] if isinstance(self.weights, UnitWeights) else None
+                inside = simplex.bounded(
+                    logs[bounded] - total, beta=self.rule.ratio_bound, base=base
+                )
                 logs = logs.clone()
                 logs[bounded] = inside + total
         return logs if free else simplex.with_share(logs, members, low=low, high=high)
 
-    def _written(self, measured: Hypergradient, *, step: int, skipped: bool) -> WeightUpdate:
-        names, reason = self.weights.names, None
+    def _written(
+        self, measured: Hypergradient | UnitHypergradient, *, step: int, skipped: bool
+    ) -> WeightUpdate:
+        reason = None
         if skipped:
             culprits = ", ".join(map(repr, measured.culprits)) or "the curvature's solve"
             reason = f"a loss or gradient is not finite: {culprits}"
@@ -190,12 +269,27 @@ class TargetAware(Weighting):
         return WeightUpdate(
             step=step,
             weights=self.weights.shares(),
-            log_weights=_plain(names, self.weights.logs),
-            alignments=_plain(names, measured.alignments),
-            norms=_plain(names, measured.norms),
-            target_norm=measured.target_norm if math.isfinite(measured.target_norm) else None,
+            log_weights=_plain(self.weights.log_shares()),
+            alignments=_plain(measured.means),
+            norms=_plain(measured.norms_by_name),
+            target_norm=_finite(measured.target_norm),
             skipped=reason,
+            units=self._summary(measured) if isinstance(measured, UnitHypergradient) else None,
         )
+
+    def _summary(self, measured: UnitHypergradient) -> dict[str, Any]:
+        assert isinstance(self.weights, UnitWeights)
+        found = self.weights.summary(self._sizes)
+        return {**found, "relative_error": measured.relative_error}
+
+    def state_dict(self) -> dict[str, Any]:
+        """The weights and their history; the rest is the constructor's."""
+        return {**super().state_dict(), "mean_alignments": self.mean_alignments.clone()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on exactly from a saved state."""
+        super().load_state_dict(state)
+        self.mean_alignments = torch.as_tensor(state["mean_alignments"]).clone()
 
 
 def initial_weights(
@@ -237,10 +331,13 @@ def initial_weights(
     return weights.moved(simplex.with_share(weights.logs, members, low=low, high=high))
 
 
-def _plain(names: Sequence[str], values: Tensor) -> dict[str, float | None]:
-    """By name, `None` where JSON has no number for it."""
-    pairs = zip(names, values.tolist(), strict=True)
-    return {name: value if math.isfinite(value) else None for name, value in pairs}
+def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: _finite(value) for name, value in values.items()}
+
+
+def _finite(value: float) -> float | None:
+    """`None` where JSON has no number for it."""
+    return value if math.isfinite(value) else None
 
 
 def _convex(targets: Mapping[str, float]) -> dict[str, float]:

@@ -24,8 +24,8 @@ def pairs(sentences):
 def test_conll_2003(file):
     path = file("train.txt", CONLL_2003)
     assert list(read_columns(path)) == [
-        TaggedSentence(("EU", "rejects"), ("B-ORG", "O"), 3),
-        TaggedSentence(("#", "1"), ("O", "O"), 6),
+        TaggedSentence(("EU", "rejects"), ("B-ORG", "O"), 3, "document 1"),
+        TaggedSentence(("#", "1"), ("O", "O"), 6, "document 1"),
     ]
     assert [s.tags for s in read_columns(path, tag_column=1)] == [("NNP", "VBZ"), ("NN", "CD")]
     assert next(read_columns(path, tag_column=-2)).tags == ("B-NP", "B-VP")
@@ -116,3 +116,29 @@ def test_sentences_come_before_the_problem(file):
     assert next(sentences).words == ("a",)
     with pytest.raises(DataError, match=r"a\.txt:3"):
         next(sentences)
+
+
+def groups(sentences):
+    return [sentence.group for sentence in sentences]
+
+
+def test_the_group_is_the_document(file):
+    path = file("a.txt", "a X\n-DOCSTART- O\n\nb X\n\nc X\n-DOCSTART- O\nd X\n")
+    sentences = list(read_columns(path))
+    assert groups(sentences) == [None, "document 1", "document 1", "document 2"]
+    assert sentences[1].group is sentences[2].group
+
+
+@pytest.mark.parametrize("separator", [None, "\t"])
+def test_documents_named_in_comments(file, separator):
+    path = file(
+        "a.tsv",
+        "# newdoc id = web log/1 \n# text = a\na\tX\n\nb\tX\n#newdoc\tX\n\n"
+        "# newdoc\nc\tX\n\n# newdocument = 3\nd\tX\n",
+    )
+    found = groups(read_columns(path, separator=separator))
+    assert found == ["web log/1", "web log/1", "document 2", "document 2"]
+
+
+def test_sentences_without_documents_have_no_group(file):
+    assert groups(read_columns(file("a.txt", "# text = a\na X\n\nb X\n"))) == [None, None]

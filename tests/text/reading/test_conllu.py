@@ -74,3 +74,28 @@ def test_a_missing_blank_line(file):
     word = "1|a|a|X|_|_|_|_|_|_\n"
     with pytest.raises(DataError, match=r"a.conllu:2: the word has ID 1; expected 2."):
         list(read_conllu(file("a.conllu", conllu(word * 2))))
+
+
+@pytest.mark.parametrize(
+    ("mark", "group"),
+    [
+        ("# newdoc id = weblog-1", "weblog-1"),
+        ("#newdoc  id=a = b", "a = b"),
+        ("# newdoc", "document 1"),
+        ("# newdoc id = ", "document 1"),
+        ("# newdoc_id = a", None),
+        ("# newpar id = a", None),
+    ],
+)
+def test_the_group_is_the_document(file, mark, group):
+    word = "1|a|a|X|_|_|_|_|_|_\n\n"
+    path = file("a.conllu", conllu(f"{word}{mark}\n# text = a\n{word}{word}# newdoc\n{word}"))
+    last = "document 1" if group is None else "document 2"
+    assert [s.group for s in read_conllu(path)] == [None, group, group, last]
+
+
+def test_names_of_documents_that_no_one_can_read(file):
+    path = file("a.conllu", b"\n# newdoc id = +2AA-\n" + conllu("1|a|a|X|_|_|_|_|_|_").encode())
+    message = f"{path}:2: the document's name '\\ud800' has a NUL or half of a surrogate pair"
+    with pytest.raises(DataError, match=re.escape(message)):
+        list(read_conllu(path, encoding="utf-7"))

@@ -113,3 +113,11 @@ def test_a_table_has_a_separator_of_one_character(file):
         list(read(file("a.csv", "text,label\n"), kind="pair", options=options))
     with pytest.raises(ConfigError, match="There is no kind of task 'taging'; did you mean"):
         read(file("a.csv", "text,label\n"), kind="taging")
+
+
+def test_a_group_is_one_of_our_fields(file):
+    options = ReadOptions(fields={"group": "site"})
+    path = file("a.tsv", "site\ttext\tlabel\nweb\ta\tX\n")
+    assert next(read(path, kind="classification", options=options)).group == "web"
+    path = file("a.conllu", f"# newdoc id = d\n{TOKEN}")
+    assert next(read(path, kind="tagging", options=options)).group == "d"

@@ -139,3 +139,25 @@ def test_a_damaged_folder(tmp_path, damage):
             file.write_bytes(b"{")
     with pytest.raises(DataError, match="could not be loaded"):
         list(read_hub(path, kind="classification"))
+
+
+def test_groups(tmp_path):
+    path = saved(texts([1, 0], site=[0, 1]), tmp_path / "one")
+    named = read_hub(path, kind="classification", fields={"group": "site"})
+    assert [text.group for text in named] == ["neg", "pos"]
+    same = read_hub(path, kind="classification", fields={"group": "label"})
+    assert [(text.label, text.group) for text in same] == [("pos", "pos"), ("neg", "neg")]
+    assert [text.group for text in read_hub(path, kind="classification")] == [None, None]
+
+
+def test_groups_that_are_none(tmp_path):
+    rows = {"text": ["a", "b"], "label": ["x", "y"], "site": [7, None]}
+    path = saved(datasets.Dataset.from_dict(rows), tmp_path / "one")
+    found = read_hub(path, kind="classification", fields={"group": "site"})
+    assert next(found).group == "7"
+    with pytest.raises(DataError, match=re.escape(f"{path}:2: a group must be a string or a")):
+        next(found)
+    with pytest.raises(
+        DataError, match=re.escape(f"{path}: there is no field 'domain'; there are")
+    ):
+        list(read_hub(path, kind="classification", fields={"group": "domain"}))

@@ -39,6 +39,12 @@ def test_invalid_sequences(tags, expected):
     assert repaired(*tags) == (tuple(expected), TagCounts(repaired=1))
 
 
+def test_a_repair_keeps_line_and_group():
+    given_one = TaggedSentence(("a",), ("I-X",), 7, "web")
+    found = check_tags(given_one, path=PATH, invalid="repair", counts=TagCounts())
+    assert found == TaggedSentence(("a",), ("B-X",), 7, "web")
+
+
 @pytest.mark.parametrize("prefixes", ["BIES", "BILU"])
 def test_bioes_is_converted(prefixes):
     b, i, e, s = prefixes

@@ -118,3 +118,58 @@ def test_a_field_that_was_named_must_be_there(file):
     path = file("a.jsonl", '{"text": "a", "label": 1}')
     with pytest.raises(DataError, match="there is no field 'other'"):
         list(read_jsonl(path, kind="regression", fields={"second": "other"}))
+
+
+GROUPS = [
+    ('"web"', "web"),
+    ('" web log "', "web log"),
+    ("3", "3"),
+    ("3.0", "3"),
+    ("0.5", "0.5"),
+    ("true", "true"),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), GROUPS)
+@pytest.mark.parametrize("kind", ["tagging", "classification", "regression"])
+def test_groups(file, kind, value, expected):
+    known = '"tokens": ["a"], "tags": ["X"], "text": "a", "label": 1'
+    path = file("a.jsonl", f'{{{known}, "site": {value}}}\n' * 2)
+    first, second = read_jsonl(path, kind=kind, fields={"group": "site"})
+    assert first.group == expected
+    assert first.group is second.group
+    assert next(read_jsonl(path, kind=kind)).group is None
+
+
+def test_groups_are_read_only_if_asked_for(file):
+    path = file("a.jsonl", '{"text": "a", "label": "x", "group": []}')
+    assert list(read_jsonl(path, kind="classification")) == [LabelledText("a", None, "x", 1)]
+
+
+def test_a_label_may_be_the_group(file):
+    path = file("a.jsonl", '{"text": "a", "label": 1}')
+    fields = {"group": "label"}
+    assert next(read_jsonl(path, kind="regression", fields=fields)) == LabelledText(
+        "a", None, 1.0, 1, "1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("group", "message"),
+    [
+        (', "site": null', "a group must be a string or a number; got null."),
+        (', "site": ["web"]', "a group must be a string or a number; got a list."),
+        (', "site": 1e999', "a group must be a string or a number; got inf."),
+        (', "site": " "', "a group is empty or blank: ''. Fill it in."),
+        (', "site": "\\ud800"', "the group '\\ud800' has a NUL or half of a surrogate pair"),
+        (
+            "",
+            "there is no field 'site'; there are 'text', 'label'. Say which one is the group with "
+            "`fields: {group: NAME}`.",
+        ),
+    ],
+)
+def test_groups_that_are_none(file, group, message):
+    path = file("a.jsonl", f'\n{{"text": "a", "label": "x"{group}}}')
+    with pytest.raises(DataError, match=re.escape(f"{path}:2: {message}")):
+        list(read_jsonl(path, kind="classification", fields={"group": "site"}))

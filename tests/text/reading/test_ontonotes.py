@@ -43,7 +43,8 @@ def test_layers(file, end, layer, tags):
     path = file("a.v4_gold_conll", DOCUMENT.replace("\n", end))
     words = [("The", "Bank", "of", "Ghana", "lent", "Ann"), ("#", "Peru"), ("Yes",)]
     assert list(read_ontonotes(path, layer=layer)) == [
-        TaggedSentence(*parts) for parts in zip(words, tags, (2, 9, 14), strict=True)
+        TaggedSentence(*parts, "bc/cctv/00/cctv_0000")
+        for parts in zip(words, tags, (2, 9, 14), strict=True)
     ]
 
 
@@ -70,3 +71,18 @@ def test_problems_are_told_with_their_line(file, content, message):
 def test_unknown_layers(file):
     with pytest.raises(ConfigError, match="`layer` must be one of pos, predicate, ner; got 'srl'"):
         list(read_ontonotes(file("a_conll", DOCUMENT), layer="srl"))
+
+
+@pytest.mark.parametrize(
+    ("mark", "group"),
+    [
+        ("#begin document (a/b_1); part 003", "a/b_1"),
+        ("#begin document (nw (old)); part 000", "nw (old)"),
+        ("#begin document", "document 1"),
+        ("#begin document ();", "document 1"),
+        ("#end document", None),
+    ],
+)
+def test_the_group_is_the_document(file, mark, group):
+    path = file("a_conll", f"{row()}{mark}\n{row()}\n{row()}")
+    assert [s.group for s in read_ontonotes(path)] == [None, group, group]

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tawt.errors import ConfigError, DataError
-from tawt.text.reading import ReadReport, SplitFiles, TaggedSentence, load, write_columns
+from tawt.text.reading import (
+    ReadOptions,
+    ReadReport,
+    SplitFiles,
+    TaggedSentence,
+    load,
+    write_columns,
+)
 from tawt.text.reading.drawing import draw, hold_out
 from tawt.text.reading.folders import find_splits
 from tawt.text.reading.names import split_of
@@ -230,3 +237,24 @@ def test_dev_in_the_folder_and_held_out(file, tmp_path):
         load(files, kind="tagging", seed=0)
     with pytest.raises(DataError, match=r"Holding out 0.01 for dev of 5 examples leaves none for"):
         load(SplitFiles(train=tmp_path / "dev.tsv", held_out={"dev": 0.01}), kind="tagging", seed=0)
+
+
+def test_groups_stay_with_their_examples(file):
+    path = file(
+        "train.jsonl",
+        "".join(f'{{"tokens": ["w{i}"], "tags": ["I-X"], "site": {i}}}\n' for i in range(20)),
+    )
+    files = SplitFiles(train=path, held_out={"dev": 0.3}, limit=10, limit_dev=4)
+    options = ReadOptions(fields={"group": "site"})
+    splits = load(files, kind="tagging", options=options, seed=0)
+    assert splits.report.repaired == 20
+    assert len(splits.train) == 10
+    assert all(s.words == (f"w{s.group}",) for s in [*splits.train, *splits.dev])
+
+
+def test_documents_of_several_files_are_told_apart(file):
+    one = file("a.txt", "-DOCSTART- O\na X\n")
+    two = file("b.txt", "b X\n-DOCSTART- O\nc X\n-DOCSTART- O\nd X\n")
+    splits = load(SplitFiles(train=[one, two], dev=one), kind="tagging", seed=0)
+    assert [s.group for s in splits.train] == ["document 1", None, "document 2", "document 3"]
+    assert [s.group for s in splits.dev] == ["document 4"]

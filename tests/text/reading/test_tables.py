@@ -69,3 +69,31 @@ def test_as_many_tags_as_words(file):
         DataError, match=r"a.csv:2: expected one tag for each word; got 2 words and 1"
     ):
         list(read_table(path, kind="tagging"))
+
+
+def test_groups(file):
+    path = file("a.csv", "site,text,label,tokens,tags\nweb log,a,x,a b,X Y\n3,b,x,c,X\n")
+    fields = {"group": "site"}
+    texts = list(read_table(path, kind="classification", fields=fields))
+    assert texts == [
+        LabelledText("a", None, "x", 2, "web log"),
+        LabelledText("b", None, "x", 3, "3"),
+    ]
+    assert [s.group for s in read_table(path, kind="tagging", fields=fields)] == ["web log", "3"]
+    assert [s.group for s in read_table(path, kind="tagging")] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "text,label\na,x\n",
+            ":1: in the header there is no field 'site'; there are 'text', 'label'.",
+        ),
+        ("text,label,site\na,x, \n", ":2: a group is empty or blank: ''. Fill it in."),
+    ],
+)
+def test_groups_that_are_none(file, content, message):
+    path = file("a.csv", content)
+    with pytest.raises(DataError, match=re.escape(f"{path}{message}")):
+        list(read_table(path, kind="classification", fields={"group": "site"}))

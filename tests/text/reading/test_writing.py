@@ -134,3 +134,11 @@ def test_handles():
     handle = io.StringIO()
     write_columns(handle, [TaggedSentence(("a",), ("X",), 1)])
     assert handle.getvalue() == "a\tX\n\n"
+
+
+def test_groups_in_json_lines(tmp_path):
+    path = tmp_path / "a.jsonl"
+    texts = [LabelledText("a", None, "x", 1, "web"), LabelledText("b", None, "x", 2, "news")]
+    write_jsonl(path, texts)
+    assert list(read_jsonl(path, kind="classification", fields={"group": "group"})) == texts
+    assert content(read_jsonl(path, kind="classification")) == content(texts)

@@ -59,8 +59,35 @@ def checked_text(value: object, *, path: Path, line: int, what: str = "text") ->
     return value
 
 
+def checked_name(value: object, *, path: Path, line: int, what: str = "label") -> str:
+    """A name, interned; numbers become names, 1.0 (as pandas writes a 1) the same one as 1.
+
+    Raises:
+        DataError: If it is neither a string nor a finite number, or is no word.
+
+    Example:
+        >>> from pathlib import Path
+        >>> [checked_name(each, path=Path("a.jsonl"), line=1) for each in (" pos ", 1.0, True)]
+        ['pos', '1', 'true']
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return sys.intern(str(value))
+    if isinstance(value, float) and math.isfinite(value):
+        return sys.intern(str(int(value) if value.is_integer() else value))
+    if not isinstance(value, str):
+        raise problem(path, line, f"a {what} must be a string or a number; got {shown(value)}.")
+    return checked_word(value.strip(), path=path, line=line, what=what)
+
+
 def tagged(
-    words: Sequence[object], tags: Sequence[object], *, path: Path, line: int
+    words: Sequence[object],
+    tags: Sequence[object],
+    *,
+    path: Path,
+    line: int,
+    group: str | None = None,
 ) -> TaggedSentence:
     """A sentence whose words and tags all stand at one line.
 
@@ -82,11 +109,19 @@ def tagged(
         tuple(checked_word(word, path=path, line=line) for word in words),
         tuple(checked_word(tag, path=path, line=line, what="tag") for tag in tags),
         line,
+        group,
     )
 
 
 def labelled(
-    text: object, second: object, label: object, *, kind: TaskKind, path: Path, line: int
+    text: object,
+    second: object,
+    label: object,
+    *,
+    kind: TaskKind,
+    path: Path,
+    line: int,
+    group: str | None = None,
 ) -> LabelledText:
     """A text (or two) with its label; `second` is `None` where there is none.
 
@@ -103,22 +138,10 @@ def labelled(
     return LabelledText(
         checked_text(text, path=path, line=line),
         None if second is None else checked_text(second, path=path, line=line, what="second text"),
-        (_number if kind == "regression" else _name)(label, path=path, line=line),
+        (_number if kind == "regression" else checked_name)(label, path=path, line=line),
         line,
+        group,
     )
-
-
-def _name(label: object, *, path: Path, line: int) -> str:
-    """A label's name; numbers become names, 1.0 (as pandas writes a 1) the same one as 1."""
-    if isinstance(label, bool):
-        return "true" if label else "false"
-    if isinstance(label, int):
-        return sys.intern(str(label))
-    if isinstance(label, float) and math.isfinite(label):
-        return sys.intern(str(int(label) if label.is_integer() else label))
-    if not isinstance(label, str):
-        raise problem(path, line, f"a label must be a string or a number; got {shown(label)}.")
-    return checked_word(label.strip(), path=path, line=line, what="label")
 
 
 def _number(label: object, *, path: Path, line: int) -> float:

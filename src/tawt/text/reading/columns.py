@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tawt.text.reading.checks import checked_word
+from tawt.text.reading.documents import Documents
 from tawt.text.reading.examples import TaggedSentence
 from tawt.text.reading.lines import read_lines
 from tawt.text.reading.problems import problem, shown
@@ -38,15 +39,18 @@ def read_columns(
     word_column: int = 0,
     tag_column: int = -1,
     encoding: str = "utf-8",
+    documents: Documents | None = None,
 ) -> Iterator[TaggedSentence]:
     r"""The sentences of a column file, one by one.
 
     Args:
-        path: The file. `-DOCSTART-` lines are left out; so are comments (see the module).
+        path: The file. `-DOCSTART-` lines are left out; so are comments (see the module). After the
+            first of them, or the first `# newdoc`, a sentence's group is its document.
         separator: What stands between columns; by default any run of blanks and tabs.
         word_column: Which column is the word, from 0, or from -1 backwards.
         tag_column: Which column is the tag.
         encoding: The file's encoding.
+        documents: Names documents; its own by default, which begins with the first.
 
     Raises:
         DataError: If lines have different numbers of columns, a word is empty, and the like.
@@ -59,23 +63,28 @@ def read_columns(
         ...     _ = path.write_text("EU NNP B-ORG\nrejects VBZ O\n\n! . O\n")
         ...     for sentence in read_columns(path):
         ...         print(sentence)
-        TaggedSentence(words=('EU', 'rejects'), tags=('B-ORG', 'O'), line=1)
-        TaggedSentence(words=('!',), tags=('O',), line=4)
+        TaggedSentence(words=('EU', 'rejects'), tags=('B-ORG', 'O'), line=1, group=None)
+        TaggedSentence(words=('!',), tags=('O',), line=4, group=None)
     """
     columns = _Columns(path, separator, word_column, tag_column)
     width = _width(columns, encoding)
+    documents = documents or Documents()
+    group: str | None = None
     words: list[str] = []
     tags: list[str] = []
     start = 0
     for number, line in read_lines(path, encoding=encoding):
         if not line.strip(BLANK) or line.startswith(DOCUMENT):
             if words:
-                yield TaggedSentence(tuple(words), tuple(tags), start)
+                yield TaggedSentence(tuple(words), tuple(tags), start, group)
                 words, tags = [], []
+            if line.startswith(DOCUMENT):
+                group = documents.begin(path=path, line=number)
             continue
         cells = columns.split(line)
         if not words:
             if columns.is_comment(line, cells, width):
+                group = documents.after(line, group, path=path, line=number)
                 continue
             start = number
         width = width or len(cells)
@@ -83,7 +92,7 @@ def read_columns(
         words.append(word)
         tags.append(tag)
     if words:
-        yield TaggedSentence(tuple(words), tuple(tags), start)
+        yield TaggedSentence(tuple(words), tuple(tags), start, group)
 
 
 @dataclass(frozen=True)

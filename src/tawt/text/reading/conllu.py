@@ -14,6 +14,7 @@ from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_line, parse_null
 
 from tawt.errors import ConfigError, DataError, suggestion
 from tawt.text.reading.checks import checked_word
+from tawt.text.reading.documents import Documents
 from tawt.text.reading.examples import TaggedSentence
 from tawt.text.reading.lines import read_lines
 from tawt.text.reading.problems import problem, shown
@@ -30,17 +31,23 @@ _MOST_KEYS = 100  # as many are remembered, to suggest one
 
 
 def read_conllu(
-    path: Path, *, tag: str = "upos", encoding: str = "utf-8"
+    path: Path,
+    *,
+    tag: str = "upos",
+    encoding: str = "utf-8",
+    documents: Documents | None = None,
 ) -> Iterator[TaggedSentence]:
     r"""The sentences of a CoNLL-U file, one by one, as syntactic words.
 
     Lines of multiword tokens (`1-2`) and of empty nodes (`1.1`) are left out. A word without the
-    MISC key that was asked for is tagged `O`, but a file in which no word has it is refused.
+    MISC key that was asked for is tagged `O`, but a file in which no word has it is refused. A
+    sentence's group is its document, from the first `# newdoc` on.
 
     Args:
         path: The file.
         tag: What is the tag: `upos`, `xpos`, or `misc:KEY`.
         encoding: The file's encoding.
+        documents: Names documents; its own by default, which begins with the first.
 
     Raises:
         DataError: If a line has not ten columns, IDs are out of order, or there is no tag.
@@ -55,18 +62,21 @@ def read_conllu(
         ...     rest = " _ _ _ _ _".replace(" ", "\t")
         ...     _ = path.write_text("".join(x.replace(" ", "\t") + rest + "\n" for x in lines))
         ...     list(read_conllu(path))
-        [TaggedSentence(words=('à', 'le'), tags=('ADP', 'DET'), line=2)]
+        [TaggedSentence(words=('à', 'le'), tags=('ADP', 'DET'), line=2, group=None)]
     """
     tags_of = _Tags(path, tag)
+    documents = documents or Documents()
+    group: str | None = None
     words: list[str] = []
     tags: list[str] = []
     start = 0
     for number, line in read_lines(path, encoding=encoding):
         if line.startswith("#"):
+            group = documents.after(line, group, path=path, line=number)
             continue
         if not line.strip():
             if words:
-                yield TaggedSentence(tuple(words), tuple(tags), start)
+                yield TaggedSentence(tuple(words), tuple(tags), start, group)
                 words, tags = [], []
             continue
         token = _token(line.rstrip("\n"), path=path, line=number)
@@ -77,7 +87,7 @@ def read_conllu(
         words.append(checked_word(token["form"], path=path, line=number))
         tags.append(checked_word(tags_of(token, number), path=path, line=number, what="tag"))
     if words:
-        yield TaggedSentence(tuple(words), tuple(tags), start)
+        yield TaggedSentence(tuple(words), tuple(tags), start, group)
     tags_of.check_seen()
 
 

@@ -28,6 +28,9 @@ class TaggedSentence:
     """One for each word."""
     line: int
     """Line of the first word in its file, from 1; the row, where the source has no lines."""
+    group: str | None = None
+    """What it is weighted with: its document, where the file marks documents, or what the field
+    says that was named as `group`. Interned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class LabelledText:
     """A name; for regression a finite number."""
     line: int
     """First line of the example in its file, from 1; the row, where the source has no lines."""
+    group: str | None = None
+    """What it is weighted with: what the field says that was named as `group`. Interned."""
 
 
 Example: TypeAlias = TaggedSentence | LabelledText

@@ -1,4 +1,4 @@
-"""Which field of a record is the text, the label, the tags."""
+"""Which field of a record is the text, the label, the tags, the group."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from tawt.text.reading.examples import TaskKind
 
-FIELDS = ("tokens", "tags", "text", "second", "label")
+FIELDS = ("tokens", "tags", "text", "second", "label", "group")
 """Our names; a file's own names are given as `fields`, for example `{"text": "review"}`."""
 
 _PAIRS = (("text", "second"), ("sentence1", "sentence2"), ("premise", "hypothesis"))
@@ -71,9 +71,38 @@ def fields_of(
     if set(nearest.values()) <= set(names):
         return nearest
     missing = next(ours for ours, theirs in nearest.items() if theirs not in names)
-    raise MissingFieldError(
-        f"there is no field {nearest[missing]!r}; there are {_listed(names)}. Say which one is "
-        f"the {missing} with `fields: {{{missing}: NAME}}`."
+    raise _missing(missing, nearest[missing], names)
+
+
+def group_of(names: Collection[str], *, fields: Mapping[str, str]) -> dict[str, str]:
+    """The file's name of the field that says an example's group; none unless `fields` asks.
+
+    Apart from `fields_of`, as predicting needs no groups.
+
+    Args:
+        names: The fields that there are.
+        fields: Our name to the file's.
+
+    Raises:
+        MissingFieldError: If the field is not there.
+
+    Example:
+        >>> group_of(["text", "label", "site"], fields={"group": "site"})
+        {'group': 'site'}
+        >>> group_of(["text", "label", "group"], fields={})
+        {}
+    """
+    if "group" not in fields:
+        return {}
+    if fields["group"] not in names:
+        raise _missing("group", fields["group"], names)
+    return {"group": fields["group"]}
+
+
+def _missing(ours: str, theirs: str, names: Collection[str]) -> MissingFieldError:
+    return MissingFieldError(
+        f"there is no field {theirs!r}; there are {_listed(names)}. Say which one is the {ours} "
+        f"with `fields: {{{ours}: NAME}}`."
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tawt.errors import ConfigError, DataError, suggestion
 from tawt.text.reading.columns import read_columns
 from tawt.text.reading.conllu import read_conllu
+from tawt.text.reading.documents import Documents
 from tawt.text.reading.examples import KINDS
 from tawt.text.reading.guessing import guess_format
 from tawt.text.reading.hub import read_hub
@@ -24,13 +25,20 @@ if TYPE_CHECKING:
 _USUAL = ReadOptions()
 
 
-def read(path: Path, *, kind: TaskKind, options: ReadOptions = _USUAL) -> Iterator[Example]:
+def read(
+    path: Path,
+    *,
+    kind: TaskKind,
+    options: ReadOptions = _USUAL,
+    documents: Documents | None = None,
+) -> Iterator[Example]:
     r"""The examples of a file in any format, one by one; the file is never held as a whole.
 
     Args:
         path: A file, a folder that `datasets` saved, or `hub:NAME`.
         kind: The kind of task. Tagging gives tagged sentences, the others labelled texts.
         options: What cannot be seen from the file.
+        documents: Where there are several files: names the documents of all of them.
 
     Raises:
         DataError: At once if the file cannot be opened or does not hold this kind of task; while
@@ -44,7 +52,7 @@ def read(path: Path, *, kind: TaskKind, options: ReadOptions = _USUAL) -> Iterat
         ...     path = Path(folder, "train.csv")
         ...     _ = path.write_text("sentence;label\nGood;pos\n")
         ...     list(read(path, kind="classification", options=ReadOptions(separator=";")))
-        [LabelledText(text='Good', second=None, label='pos', line=2)]
+        [LabelledText(text='Good', second=None, label='pos', line=2, group=None)]
     """
     if kind not in KINDS:
         raise ConfigError(f"There is no kind of task {kind!r}; {suggestion(kind, KINDS)}")
@@ -56,11 +64,11 @@ def read(path: Path, *, kind: TaskKind, options: ReadOptions = _USUAL) -> Iterat
                 f"{kind} is read from jsonl, csv, tsv or hub. If that was guessed wrong, give "
                 "`format`."
             )
-        return _at_least_one(path, _TAGGED[name](path, options))
+        return _at_least_one(path, _TAGGED[name](path, options, documents or Documents()))
     return _at_least_one(path, _RECORDS[name](path, kind, options))
 
 
-def _columns(path: Path, options: ReadOptions) -> Iterator[TaggedSentence]:
+def _columns(path: Path, options: ReadOptions, documents: Documents) -> Iterator[TaggedSentence]:
     usual = "\t" if path.suffix.lower() == ".tsv" and options.separator is None else None
     return read_columns(
         path,
@@ -68,15 +76,16 @@ def _columns(path: Path, options: ReadOptions) -> Iterator[TaggedSentence]:
         word_column=options.word_column,
         tag_column=options.tag_column,
         encoding=options.encoding,
+        documents=documents,
     )
 
 
-def _conllu(path: Path, options: ReadOptions) -> Iterator[TaggedSentence]:
-    return read_conllu(path, tag=options.tag, encoding=options.encoding)
+def _conllu(path: Path, options: ReadOptions, documents: Documents) -> Iterator[TaggedSentence]:
+    return read_conllu(path, tag=options.tag, encoding=options.encoding, documents=documents)
 
 
-def _ontonotes(path: Path, options: ReadOptions) -> Iterator[TaggedSentence]:
-    return read_ontonotes(path, layer=options.layer, encoding=options.encoding)
+def _ontonotes(path: Path, options: ReadOptions, documents: Documents) -> Iterator[TaggedSentence]:
+    return read_ontonotes(path, layer=options.layer, encoding=options.encoding, documents=documents)
 
 
 def _jsonl(path: Path, kind: TaskKind, options: ReadOptions) -> Iterator[Example]:
@@ -112,7 +121,7 @@ def _hub(path: Path, kind: TaskKind, options: ReadOptions) -> Iterator[Example]:
     return read_hub(path, kind=kind, fields=options.fields, split=options.split)
 
 
-_TAGGED: Mapping[str, Callable[[Path, ReadOptions], Iterator[TaggedSentence]]] = {
+_TAGGED: Mapping[str, Callable[[Path, ReadOptions, Documents], Iterator[TaggedSentence]]] = {
     "columns": _columns,
     "conllu": _conllu,
     "ontonotes": _ontonotes,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tawt.errors import DataError
+from tawt.text.reading.documents import Documents
 from tawt.text.reading.examples import TaggedSentence
 from tawt.text.reading.formats import read
 from tawt.text.reading.hub import is_hub
@@ -68,10 +69,12 @@ def gather(
     """
     files: dict[Split, Files] = {}
     empty = 0
+    documents = Documents()
     for split, of_split in paths.items():
         files[split] = []
         for path in of_split:
-            examples = list(read(path, kind=kind, options=_for_split(options, path, split)))
+            chosen = _for_split(options, path, split)
+            examples = list(read(path, kind=kind, options=chosen, documents=documents))
             filled = [example for example in examples if _is_filled(example)]
             empty += len(examples) - len(filled)
             files[split].append((path, filled))

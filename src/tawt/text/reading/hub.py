@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import DataError
-from tawt.text.reading.fields import MissingFieldError, fields_of
+from tawt.text.reading.fields import MissingFieldError, fields_of, group_of
 from tawt.text.reading.names import split_of
 from tawt.text.reading.problems import problem, shown
 from tawt.text.reading.records import example_of
@@ -56,7 +56,8 @@ def read_hub(
     Args:
         path: A name on the hub, or a folder; see the module.
         kind: Which fields are read, as for JSON lines.
-        fields: Our field name to the dataset's, where it differs.
+        fields: Our field name to the dataset's, where it differs; `group` is read only if it is
+            here.
         split: Which split; `dev` also finds `validation`. May be left out where there is one.
 
     Raises:
@@ -71,18 +72,19 @@ def read_hub(
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     rows.save_to_disk(folder)
         ...     list(read_hub(Path(folder), kind="classification"))
-        [LabelledText(text='good', second=None, label='pos', line=1)]
+        [LabelledText(text='good', second=None, label='pos', line=1, group=None)]
     """
     source, wanted = _source_and_split(path)
     splits = _load(source)
     dataset = splits[_choose(source, list(splits), wanted or split)]
     features = getattr(dataset, "features", None) or {}
     try:
-        used = list(fields_of(features.keys(), kind=kind, fields=fields or {}).values())
+        found = fields_of(features.keys(), kind=kind, fields=fields or {})
+        found |= group_of(features.keys(), fields=fields or {})
     except MissingFieldError as error:
         raise DataError(f"{source}: {error}") from error
-    names = {name: _label_names(features[name]) for name in used}
-    for row, record in enumerate(_rows(source, dataset.select_columns(used)), start=1):
+    names = {name: _label_names(features[name]) for name in found.values()}
+    for row, record in enumerate(_rows(source, dataset.select_columns(list(names))), start=1):
         named = {
             field: _named(value, names[field], path=path, line=row)
             for field, value in record.items()

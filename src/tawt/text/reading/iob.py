@@ -93,7 +93,7 @@ def check_tags(
         counts.repaired += 1
     else:
         counts.converted += 1
-    return TaggedSentence(sentence.words, tags, sentence.line)
+    return TaggedSentence(sentence.words, tags, sentence.line, sentence.group)
 
 
 def _iob2(tags: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:

@@ -29,7 +29,7 @@ def read_jsonl(
         path: The file.
         kind: Tagging reads the fields `tokens` and `tags` (lists); the others `text` and `label`,
             and `second` where there are two texts. See `fields_of` for other names it knows.
-        fields: Our field name to the file's, where it differs.
+        fields: Our field name to the file's, where it differs; `group` is read only if it is here.
         encoding: The file's encoding.
 
     Raises:
@@ -42,7 +42,7 @@ def read_jsonl(
         ...     path = Path(folder, "train.jsonl")
         ...     _ = path.write_text('{"review": "good", "label": "pos"}\n')
         ...     list(read_jsonl(path, kind="classification", fields={"text": "review"}))
-        [LabelledText(text='good', second=None, label='pos', line=1)]
+        [LabelledText(text='good', second=None, label='pos', line=1, group=None)]
     """
     for number, line in read_lines(path, encoding=encoding):
         if line.strip():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError
 from tawt.text.reading.checks import checked_word
+from tawt.text.reading.documents import Documents
 from tawt.text.reading.examples import TaggedSentence
 from tawt.text.reading.lines import read_lines
 from tawt.text.reading.problems import problem, shown
@@ -24,13 +25,20 @@ LAYERS = ("pos", "predicate", "ner")
 _WORD, _POS, _FRAMESET, _ENTITY = 3, 4, 7, 10
 _FEWEST = 12  # eleven, and coreference
 _ENTITY_BEGINS = re.compile(r"\(([^()*\s]+)(\*|\*?\))")
+_DOCUMENT_BEGINS = re.compile(r"#begin document\b[ \t]*(?:\((.*)\))?")
 _Row = tuple[int, list[str]]
 
 
 def read_ontonotes(
-    path: Path, *, layer: str = "pos", encoding: str = "utf-8"
+    path: Path,
+    *,
+    layer: str = "pos",
+    encoding: str = "utf-8",
+    documents: Documents | None = None,
 ) -> Iterator[TaggedSentence]:
     r"""The sentences of a CoNLL-2012 file, one by one.
+
+    A sentence's group is its document; the parts of a document are one group.
 
     Args:
         path: The file.
@@ -39,6 +47,7 @@ def read_ontonotes(
             sense but no frameset, and those are no predicates of the semantic roles. `ner`: named
             entities in IOB2.
         encoding: The file's encoding.
+        documents: Names documents; its own by default, which begins with the first.
 
     Raises:
         DataError: If rows of a sentence differ in length, brackets are nested or never closed, or
@@ -54,22 +63,26 @@ def read_ontonotes(
         ...     _ = path.write_text("#begin document (d);\n" + "\n".join(rows) + "\n")
         ...     next(read_ontonotes(path, layer="ner"))
         ...     next(read_ontonotes(path, layer="predicate")).tags
-        TaggedSentence(words=('Ann', 'ran'), tags=('B-PERSON', 'O'), line=2)
+        TaggedSentence(words=('Ann', 'ran'), tags=('B-PERSON', 'O'), line=2, group='d')
         ('O', 'B-V')
     """
     check_layer(layer)
+    documents = documents or Documents()
+    group: str | None = None
     rows: list[_Row] = []
     for number, line in read_lines(path, encoding=encoding):
         cells = line.split()
         if not cells or line.startswith("#"):
             if rows:
-                yield _sentence(rows, path, layer)
+                yield _sentence(rows, path, layer, group)
                 rows = []
+            if begins := _DOCUMENT_BEGINS.match(line):
+                group = documents.begin(begins[1] or "", path=path, line=number)
             continue
         _check_width(cells, rows, path=path, line=number)
         rows.append((number, cells))
     if rows:
-        yield _sentence(rows, path, layer)
+        yield _sentence(rows, path, layer, group)
 
 
 def check_layer(layer: str) -> None:
@@ -96,7 +109,7 @@ def _check_width(cells: list[str], rows: Sequence[_Row], *, path: Path, line: in
         )
 
 
-def _sentence(rows: Sequence[_Row], path: Path, layer: str) -> TaggedSentence:
+def _sentence(rows: Sequence[_Row], path: Path, layer: str, group: str | None) -> TaggedSentence:
     words = [checked_word(cells[_WORD], path=path, line=line) for line, cells in rows]
     if all(word == "[WORD]" for word in words):
         raise problem(
@@ -110,7 +123,7 @@ def _sentence(rows: Sequence[_Row], path: Path, layer: str) -> TaggedSentence:
         tags = ["O" if cells[_FRAMESET] == "-" else "B-V" for _, cells in rows]
     else:
         tags = _entities(rows, path)
-    return TaggedSentence(tuple(words), tuple(tags), rows[0][0])
+    return TaggedSentence(tuple(words), tuple(tags), rows[0][0], group)
 
 
 def _entities(rows: Sequence[_Row], path: Path) -> list[str]:

@@ -48,8 +48,8 @@ class ReadOptions:
     layer: str = "pos"
     """OntoNotes: `pos`, `predicate` or `ner`."""
     fields: Mapping[str, str] = field(default_factory=dict)
-    """JSON lines, tables and the hub: our name of a field (tokens, tags, text, second, label) to
-    the file's, where it differs."""
+    """JSON lines, tables and the hub: our name of a field (tokens, tags, text, second, label,
+    group) to the file's, where it differs. A `group` is read only if it is here."""
     split: str | None = None
     """The hub: which split of the dataset."""
     encoding: str = "utf-8"

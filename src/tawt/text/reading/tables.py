@@ -6,7 +6,7 @@ import csv
 import re
 from typing import TYPE_CHECKING
 
-from tawt.text.reading.fields import MissingFieldError, fields_of
+from tawt.text.reading.fields import MissingFieldError, fields_of, group_of
 from tawt.text.reading.lines import read_lines
 from tawt.text.reading.problems import problem
 from tawt.text.reading.records import example_of
@@ -39,7 +39,7 @@ def read_table(
         separator: The character between cells.
         quote: The character around a cell that has a separator or a newline in it; empty where
             there is no such character and `"` means itself, as in the TSV files of GLUE.
-        fields: Our column name to the file's, where it differs.
+        fields: Our column name to the file's, where it differs; `group` is read only if it is here.
         encoding: The file's encoding.
 
     Raises:
@@ -54,8 +54,8 @@ def read_table(
         ...     _ = path.write_text('text,label\n"Good,\nvery good",pos\nBad,neg\n')
         ...     for example in read_table(path, kind="classification"):
         ...         print(example)
-        LabelledText(text='Good,\nvery good', second=None, label='pos', line=2)
-        LabelledText(text='Bad', second=None, label='neg', line=4)
+        LabelledText(text='Good,\nvery good', second=None, label='pos', line=2, group=None)
+        LabelledText(text='Bad', second=None, label='neg', line=4, group=None)
     """
     rows = _rows(path, separator=separator, quote=quote, encoding=encoding)
     header: list[str] = []
@@ -115,6 +115,7 @@ def _check_header(
         raise problem(path, line, f"the header names {twice[0]!r} twice; rename one column.")
     try:
         fields_of(header, kind=kind, fields=fields)
+        group_of(header, fields=fields)
     except MissingFieldError as error:
         hint = " Or give the table's `separator`." if len(header) == 1 else ""
         raise problem(path, line, f"in the header {error}{hint}") from error

@@ -37,14 +37,15 @@ def columns_text(sentences: Iterable[TaggedSentence]) -> Iterator[str]:
 
 
 def jsonl_text(examples: Iterable[Example]) -> Iterator[str]:
-    r"""A JSON lines file, line by line.
+    r"""A JSON lines file, line by line; groups too, to be read with `fields: {group: group}`.
 
     Example:
         >>> list(jsonl_text([TaggedSentence(("EU",), ("B-ORG",), line=1)]))
         ['{"tokens": ["EU"], "tags": ["B-ORG"]}\n']
     """
     for example in examples:
-        yield json.dumps(_record(example), ensure_ascii=False, allow_nan=False) + "\n"
+        group = {} if example.group is None else {"group": example.group}
+        yield json.dumps(_record(example) | group, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def csv_text(examples: Iterable[Example], *, separator: str = ",") -> Iterator[str]:

@@ -88,6 +88,11 @@ class TaggedExamples:
         return len(self._first) - 1
 
     @property
+    def groups(self) -> list[str | None]:
+        """Of each sentence, what it is weighted with."""
+        return [sentence.group for sentence in self.sentences]
+
+    @property
     def pieces(self) -> int:
         """In all."""
         return len(self._ids.values)
@@ -102,7 +107,7 @@ class TaggedExamples:
         inputs = TextInputs(torch.from_numpy(ids), torch.from_numpy(lengths), None, "words")
         share = torch.tensor(self._share, dtype=torch.float32)
         labels = TagLabels(torch.from_numpy(tags), share, torch.from_numpy(owners))
-        return Batch(inputs, labels)
+        return Batch(inputs, labels, labels.sentence)
 
     def fingerprint(self) -> str:
         """SHA-256 of pieces and tags."""

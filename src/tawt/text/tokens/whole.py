@@ -77,6 +77,11 @@ class WholeTexts:
         return len(self._ids)
 
     @property
+    def groups(self) -> list[str | None]:
+        """Of each text, what it is weighted with."""
+        return [text.group for text in self.texts]
+
+    @property
     def pieces(self) -> int:
         """In all."""
         return len(self._ids.values)

@@ -1,0 +1,81 @@
+"""Under what conditions a batch is run: without dropout, without a trace, by exact kernels."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from tawt.gradients import untouched
+from tawt.per_example.swapping import is_narrow, taking_wide_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import nn
+
+
+@contextmanager
+def at_rest(module: nn.Module) -> Iterator[None]:
+    """Evaluation mode, no autocast; modes, buffers and random streams are put back.
+
+    Each run under it starts from the same random numbers, so what noise is left is the same on
+    both sides of a difference.
+    """
+    kinds = {parameter.device.type for parameter in module.parameters()}
+    with ExitStack() as stack:
+        stack.enter_context(untouched([module]))
+        for kind in kinds:
+            if torch.amp.is_autocast_available(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        if is_narrow(module):
+            stack.enter_context(taking_wide_inputs(module))
+        module.eval()
+        yield
+
+
+@contextmanager
+def plain_operators() -> Iterator[None]:
+    """Attention by matrix products and no compiled code: both can be differentiated in any way."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    with ExitStack() as stack:
+        stack.enter_context(eager())
+        stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+        torch.backends.mha.set_fastpath_enabled(False)
+        try:
+            yield
+        finally:
+            torch.backends.mha.set_fastpath_enabled(fast)
+
+
+@contextmanager
+def eager() -> Iterator[None]:
+    """Compiled modules run as they were written."""
+    # Not imported yet: nothing is compiled, and the import takes a second.
+    if "torch._dynamo" not in sys.modules:
+        yield
+        return
+    with torch.compiler.set_stance("force_eager"):
+        yield
+
+
+@contextmanager
+def full_float32() -> Iterator[None]:
+    """No TF32 or bf16 inside float32 products: differences would drown in its rounding."""
+    backends: Any = torch.backends
+    switches = [
+        *(backends.cuda.matmul, backends.cudnn.conv, backends.cudnn.rnn),
+        *(backends.mkldnn.matmul, backends.mkldnn.conv, backends.mkldnn.rnn),
+    ]
+    found = [(switch, switch.fp32_precision) for switch in switches]
+    loose = [(switch, was) for switch, was in found if was not in ("ieee", "none")]
+    try:
+        for switch, _ in loose:
+            switch.fp32_precision = "ieee"
+        yield
+    finally:
+        for switch, was in loose:
+            switch.fp32_precision = was

@@ -1,0 +1,177 @@
+"""⟨v, ∇ℓ_i⟩ by central differences: two forward passes, and any operator will do.
+
+    ⟨v, ∇ℓ_i(θ)⟩ ≈ (ℓ_i(θ + εv) − ℓ_i(θ − εv)) / 2ε
+
+Too large an ε bends, too small a one drowns in rounding. The first batch tells: the quotients at ε
+and at ε/2 would be the same if either did not matter, so how far they are apart says how far off
+they are (Richardson), and ε is moved to where that is least.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from tawt.gradients import squared_norm, width
+from tawt.per_example.conditions import at_rest, full_float32
+from tawt.per_example.swapping import Swap, run_with, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tawt.per_example.losses import Losses
+
+_log = logging.getLogger(__name__)
+
+_TRIES = 6
+_FACTOR = 8.0  # from one step size to the next, until the best is in between
+_FAR = 0.1  # of the losses: a change that is no longer to be taken for a straight line
+_FAIR = 5e-3  # of the products' norm: what losses with kinks allow in float32
+_DOUBTFUL = 2e-2  # a warning above
+
+
+class Differences:
+    """Two forward passes a batch; on the first a few more, to find the step size.
+
+    One copy of the parameters is held, from the first batch on.
+
+    Args:
+        module: All that losses run.
+        moves: Parameters, and the direction at each.
+
+    Example:
+        >>> layer = nn.Linear(2, 1, bias=False)
+        >>> products = Differences(layer, [(layer.weight, torch.tensor([[1.0, -1.0]]))])
+        >>> found = products(lambda: layer(torch.tensor([[5.0, 2.0], [0.0, 1.0]])).squeeze(1))
+        >>> [round(float(product), 3) for product in found], products.relative_error < 1e-3
+        ([3.0, -1.0], True)
+    """
+
+    def __init__(self, module: nn.Module, moves: Sequence[Swap]) -> None:
+        self._module = module
+        self._moves = moves
+        self._room: list[Tensor] | None = None
+        self._step: float | None = None
+        self.relative_error: float | None = None
+        """Of the first batch's products, by their norm; none before it."""
+
+    def __call__(self, losses: Losses) -> Tensor:
+        """The products, shape `(examples,)`."""
+        if self._step is None:
+            return self._chosen(losses)
+        return self._quotient(losses, self._step)
+
+    def _quotient(self, losses: Losses, step: float) -> Tensor:
+        return _over(*self._both(losses, step), step)
+
+    def _both(self, losses: Losses, step: float) -> tuple[Tensor, Tensor]:
+        return self._losses_at(losses, step), self._losses_at(losses, -step)
+
+    def _losses_at(self, losses: Losses, step: float) -> Tensor:
+        with torch.no_grad(), at_rest(self._module), full_float32():
+            # A clone, since losses may be a view of what the next run writes over.
+            return run_with(self._module, self._moved(step), losses).clone()
+
+    def _moved(self, step: float) -> list[Swap]:
+        """θ + step · v, always in the same memory: new pages would cost more than the sum."""
+        if self._room is None:
+            self._room = [torch.empty_like(wide(own)) for own, _ in self._moves]
+        for room, (own, entry) in zip(self._room, self._moves, strict=True):
+            torch.add(wide(own), entry.to(room), alpha=step, out=room)
+        return [(own, room) for room, (own, _) in zip(self._room, self._moves, strict=True)]
+
+    def _chosen(self, losses: Losses) -> Tensor:
+        """The first batch's products, at the step size that it shows to be best."""
+        precision = torch.finfo(width(self._moves[0][0])).eps
+        size = _first_size(self._moves, precision)
+        errors: dict[float, float] = {}
+        best = None
+        for _ in range(_TRIES):
+            above, below = self._both(losses, size)
+            change = _ratio(above.double() - below.double(), (above.double() + below.double()) / 2)
+            if change > _FAR:
+                errors[size] = math.inf
+                nearer = max(math.cbrt(precision) / change, _FACTOR**-3)
+                size = size * nearer if best is None else _next_size(errors)
+                continue
+            fine = self._quotient(losses, size / 2)
+            errors[size] = _ratio(_over(above, below, size) - fine, fine)
+            if best is None or errors[size] <= min(errors.values()):
+                best, self._step = fine, size / 2
+            if _is_enough(errors, good=3 * math.sqrt(precision)):
+                break
+            size = _next_size(errors)
+        if best is None:
+            best, self._step = self._quotient(losses, size), size
+        # Twice, since where losses have kinks the two quotients err in part together.
+        self.relative_error = 2 * min(errors.values())
+        _tell(self._step, self.relative_error)
+        return best
+
+
+def _tell(step: float | None, error: float) -> None:
+    said = f"Products by differences: step {step:.3g}, relative error about {error:.1e}"
+    if error <= _DOUBTFUL:
+        _log.info("%s.", said)
+    else:
+        _log.warning(
+            "%s; they are hardly to be trusted. Is `losses` the same at every call, and without "
+            "autocast inside?",
+            said,
+        )
+
+
+def _first_size(moves: Sequence[Swap], precision: float) -> float:
+    """ε that moves the parameters by their norm times the cube root of the precision."""
+    start = float(squared_norm([own for own, _ in moves]).sqrt())
+    along = float(squared_norm([entry for _, entry in moves]).sqrt())
+    return 2 * math.cbrt(precision) * (start or 1.0) / (along or 1.0)
+
+
+def _over(above: Tensor, below: Tensor, step: float) -> Tensor:
+    return ((above.double() - below.double()) / (2 * step)).to(width(above))
+
+
+def _ratio(part: Tensor, whole: Tensor) -> float:
+    """‖part‖ over ‖whole‖; infinite where that is no number.
+
+    Example:
+        >>> _ratio(torch.tensor([3.0, 4.0]), torch.ones(1)), _ratio(torch.ones(1), torch.zeros(1))
+        (5.0, inf)
+    """
+    over, under = (float(torch.linalg.vector_norm(values.double())) for values in (part, whole))
+    if over == 0:
+        return 0.0
+    return over / under if under > 0 and math.isfinite(over / under) else math.inf
+
+
+def _is_enough(errors: Mapping[float, float], *, good: float) -> bool:
+    """Whether the best is good, or fair and no longer an end of what was tried."""
+    sizes = sorted(errors, key=lambda size: errors[size])
+    least = errors[sizes[0]]
+    inside = min(errors) < sizes[0] < max(errors)
+    return least <= good or (inside and least <= _FAIR)
+
+
+def _next_size(errors: Mapping[float, float]) -> float:
+    """Beyond the best if it is an end, else between it and the better of its neighbours.
+
+    Example:
+        >>> _next_size({8.0: 0.3, 1.0: 0.2}), _next_size({8.0: 0.1, 1.0: 0.2})
+        (0.125, 64.0)
+        >>> _next_size({16.0: 0.3, 4.0: 0.1, 1.0: 0.2})
+        2.0
+    """
+    sizes = sorted(errors)
+    best = min(sizes, key=lambda size: (errors[size], size))
+    if best == sizes[0]:
+        return best / _FACTOR
+    if best == sizes[-1]:
+        return best * _FACTOR
+    place = sizes.index(best)
+    neighbour = min(sizes[place - 1], sizes[place + 1], key=lambda size: errors[size])
+    return math.sqrt(best * neighbour)

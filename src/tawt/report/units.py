@@ -1,0 +1,97 @@
+"""Tables of the report about groups and single examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_LONGEST = 300
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, or an image of rows of grey values."""
+
+    text: str = ""
+    image: Sequence[Sequence[int]] = ()
+
+
+@dataclass(frozen=True)
+class UnitTable:
+    """A heading, what it shows, and rows."""
+
+    title: str
+    note: str
+    headings: tuple[str, ...]
+    rows: list[list[Cell]]
+
+
+def unit_tables(shown: Mapping[str, Any] | None) -> list[UnitTable]:
+    """What a run left in `units.json`, as tables."""
+    if shown is None:
+        return []
+    found = [_groups(source, rows) for source, rows in shown["groups"].items()]
+    if shown["are_examples"]:
+        beside = "Weight is what an example counts beside the average one of its source."
+        found += [
+            _examples("Trusted least", f"Where labels may be wrong. {beside}", shown["least"]),
+            _examples("Trusted most", beside, shown["most"]),
+        ]
+    found += [
+        UnitTable(
+            title=f"{source}: mean weight by label",
+            note="Over the examples that have the label; 1 is the average of the source.",
+            headings=("label", "examples", "weight"),
+            rows=[
+                [Cell(row["label"]), Cell(str(row["examples"])), Cell(f"{row['weight']:.3f}")]
+                for row in rows
+            ],
+        )
+        for source, rows in shown["labels"].items()
+        if rows
+    ]
+    return found
+
+
+def _groups(source: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+    ordered = sorted(rows, key=lambda row: -row["weight"])
+    return UnitTable(
+        title=f"{source}: groups",
+        note="Weight is what an example of the group counts beside the average one of the source.",
+        headings=("group", "examples", "weight", "alignment"),
+        rows=[
+            [
+                Cell(row["group"]),
+                Cell(str(row["examples"])),
+                Cell(f"{row['weight']:.3f}"),
+                Cell(f"{row['alignment']:.3g}"),
+            ]
+            for row in ordered
+        ],
+    )
+
+
+def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+    return UnitTable(
+        title=title,
+        note=note,
+        headings=("example", "label", "weight", "alignment", "source", "number"),
+        rows=[
+            [
+                Cell(_short(row["text"]), row.get("image", ())),
+                Cell(_short(str(row["label"]))),
+                Cell(f"{row['weight']:.3f}"),
+                Cell(f"{row['alignment']:.3g}"),
+                Cell(row["source"]),
+                Cell(str(row["example"])),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,228 @@
+"""What a run leaves behind about units finer than a task, and how a person reads it.
+
+Two files: `unit_weights.safetensors`, eight bytes a unit; and `units.json`, the few examples the
+target trusts most and least, with their text, and the mean weight of every label.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from tawt.errors import RunError
+from tawt.studies import files
+from tawt.studies.grouping import labels_of
+from tawt.training.result import UnitOutcome
+from tawt.unit_weights import UnitWeights
+from tawt.units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from tawt.tasks import Task
+
+VECTORS, SHOWN = "unit_weights.safetensors", "units.json"
+_FEW = 20
+_LABELS = 50
+
+
+def write(folder: Path, outcome: UnitOutcome, tasks: Sequence[Task]) -> None:
+    """Leave weights and mean alignments of all units, and a page's worth to read."""
+    weights = outcome.weights
+    arrays = {
+        "log_weights": weights.logs.numpy(),
+        "mean_alignments": outcome.mean_alignments.float().numpy(),
+    }
+    units = weights.units
+    about = {
+        "sizes": json.dumps(dict(units.sizes)),
+        "names": json.dumps(weights.names),
+        "groups": json.dumps({source: list(found) for source, found in units.groups.items()}),
+    }
+    for source, members in units.members.items():
+        arrays[f"members.{source}"] = members
+    files.write(folder / VECTORS, save(arrays, metadata=about))
+    files.write_json(folder / SHOWN, shown(outcome, tasks))
+
+
+def read(folder: Path) -> UnitOutcome:
+    """What `write` left.
+
+    Raises:
+        RunError: There is none, or it is damaged.
+    """
+    path = folder / VECTORS
+    if not path.exists():
+        raise RunError(
+            f"{folder} weighed whole tasks, not groups or examples; set `weighting.unit` to "
+            "`example` (or `group`) and train again."
+        )
+    try:
+        with safe_open(path, "np") as file:
+            about = file.metadata()
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        sizes = json.loads(about["sizes"])
+        units = Units(
+            sizes,
+            {source: tuple(found) for source, found in json.loads(about["groups"]).items()},
+            {source: arrays[f"members.{source}"] for source in json.loads(about["groups"])},
+        )
+        weights = UnitWeights(
+            units, tuple(json.loads(about["names"])), torch.from_numpy(arrays["log_weights"])
+        )
+        return UnitOutcome(weights, torch.from_numpy(arrays["mean_alignments"]))
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise RunError(f"The run folder {folder} is damaged: {VECTORS}: {error}.") from error
+
+
+def ranked(
+    outcome: UnitOutcome, tasks: Sequence[Task], *, most: int, trusted: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The examples that the target trusts least, or most, as rows.
+
+    Those of equal weight, as when many are at the bound, are told apart by their mean alignment.
+
+    Args:
+        outcome: Of a run.
+        tasks: Its tasks.
+        most: How many.
+        trusted: The most trusted instead.
+    """
+    weights, by_name = outcome.weights, {task.name: task for task in tasks}
+    sign = -1.0 if trusted else 1.0
+    each = {
+        source: _of_examples(outcome, source) for source in weights.units.sizes if source in by_name
+    }
+    factors = np.concatenate([found[0] for found in each.values()])
+    alignments = np.concatenate([found[1] for found in each.values()])
+    order = np.lexsort((sign * alignments, sign * np.round(factors, 4)))[:most]
+    starts = np.cumsum([0, *(len(found[0]) for found in each.values())])
+    labels = {source: labels_of(by_name[source]) for source in each}
+    for rank, place in enumerate(order.tolist(), start=1):
+        number = int(np.searchsorted(starts, place, side="right")) - 1
+        source, index = list(each)[number], int(place - starts[number])
+        yield {
+            "rank": rank,
+            "source": source,
+            "example": index + 1,
+            **_where(by_name[source], index),
+            "weight": round(float(factors[place]), 4),
+            "alignment": float(f"{alignments[place]:.4g}"),
+            "label": _plain(labels[source][index]),
+            "text": _text(by_name[source], index),
+        }
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """With a header; spreadsheets do not take a text for a formula."""
+    out = io.StringIO()
+    names = list(rows[0]) if rows else []
+    table = csv.DictWriter(out, names, lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        table.writerow({key: _harmless(value) for key, value in row.items()})
+    return out.getvalue()
+
+
+def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
+    """What the report shows: a few examples, and the mean weight of every label."""
+    by_name = {task.name: task for task in tasks}
+    found: dict[str, Any] = {
+        "count": outcome.weights.units.count,
+        "are_examples": outcome.weights.units.are_examples,
+        "least": list(ranked(outcome, tasks, most=_FEW)),
+        "most": list(ranked(outcome, tasks, most=_FEW, trusted=True)),
+        "labels": {},
+        "groups": {},
+    }
+    for side in ("least", "most"):
+        for row in found[side]:
+            image = _image(by_name[row["source"]], row["example"] - 1)
+            if image is not None:
+                row["image"] = image
+    for source, groups in outcome.weights.units.groups.items():
+        span = outcome.weights.units.spans[source]
+        counts = outcome.weights.units.counts(source)
+        each = outcome.weights.per_example(source).exp().tolist()
+        alignments = outcome.mean_alignments[span].tolist()
+        found["groups"][source] = [
+            {"group": name, "examples": int(count), "weight": weight, "alignment": alignment}
+            for name, count, weight, alignment in zip(groups, counts, each, alignments, strict=True)
+        ]
+    for source in outcome.weights.units.sizes:
+        found["labels"][source] = _by_label(by_name[source], _of_examples(outcome, source)[0])
+    return found
+
+
+def _of_examples(
+    outcome: UnitOutcome, source: str
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """What each example counts beside the average one of its source, and its mean alignment."""
+    units = outcome.weights.units
+    indices = np.arange(units.sizes[source])
+    factors = outcome.weights.relative(source, indices)
+    assert factors is not None
+    return factors.numpy(), outcome.mean_alignments.numpy()[units.at(source, indices)]
+
+
+def _by_label(task: Task, factors: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
+    """Mean weight of the examples that have a label, commonest labels first."""
+    sums: dict[str, list[float]] = {}
+    for label, factor in zip(labels_of(task), factors.tolist(), strict=True):
+        if isinstance(label, float):
+            return []
+        for each in {label} if isinstance(label, str) else set(label):
+            entry = sums.setdefault(each, [0.0, 0.0])
+            entry[0] += factor
+            entry[1] += 1
+    common = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:_LABELS]
+    return [
+        {"label": label, "examples": int(count), "weight": total / count}
+        for label, (total, count) in common
+    ]
+
+
+def _where(task: Task, index: int) -> dict[str, int]:
+    """The line of the file, for text."""
+    examples: Any = task.train
+    found = getattr(examples, "sentences", None) or getattr(examples, "texts", None)
+    return {} if found is None else {"line": found[index].line}
+
+
+def _text(task: Task, index: int) -> str:
+    examples: Any = task.train
+    if hasattr(examples, "sentences"):
+        return " ".join(examples.sentences[index].words)
+    if hasattr(examples, "texts"):
+        text = examples.texts[index]
+        return str(text.text) if text.second is None else f"{text.text} ⟂ {text.second}"
+    return ""
+
+
+def _image(task: Task, index: int) -> list[list[int]] | None:
+    """Grey values of 0 to 255, where examples are images of one channel."""
+    inputs = getattr(task.train, "inputs", None)
+    if inputs is None or inputs.dim() != 4 or inputs.shape[1] != 1 or inputs.shape[2] > 64:
+        return None
+    pixels = inputs[index, 0].double()
+    low, high = float(pixels.min()), float(pixels.max())
+    scaled = (pixels - low) * (255 / (high - low) if high > low else 0)
+    found: list[list[int]] = scaled.round().int().tolist()
+    return found
+
+
+def _plain(label: Any) -> Any:
+    return " ".join(label) if isinstance(label, tuple | list) else label
+
+
+def _harmless(value: Any) -> Any:
+    dangerous = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
+    return f"'{value}" if dangerous else value

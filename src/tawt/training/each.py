@@ -1,0 +1,71 @@
+"""The losses of single examples, for weights on units finer than a task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from tawt.tasks.task import lengths_of
+from tawt.training.devices import to_device
+from tawt.training.evaluation import row_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from torch import Tensor
+
+    from tawt.per_example import Losses
+    from tawt.tasks import Batch, MultiTaskModel, Task
+    from tawt.tasks.task import Examples, Indices
+
+
+@dataclass(frozen=True)
+class EachExample:
+    """`losses_of` for one weight update.
+
+    The model is evaluated without dropout and in full precision: alignments are small differences
+    of losses, which half of the digits would not show.
+
+    Args:
+        model: The shared model.
+        tasks: By name.
+        examples: Training examples of each task.
+        at_once: Rows of a batch.
+        most: Examples of a source that are measured; all, if none is said.
+        draw: Which those are.
+        device: Where the model is.
+    """
+
+    model: MultiTaskModel
+    tasks: Mapping[str, Task]
+    examples: Mapping[str, Examples]
+    at_once: int
+    most: int | None
+    draw: np.random.Generator
+    device: torch.device
+
+    def __call__(self, task: str) -> Iterator[tuple[Indices, Losses]]:
+        """The task's examples in batches of like length, and what computes the loss of each."""
+        examples = self.examples[task]
+        order = np.arange(len(examples))
+        if self.most is not None and self.most < len(examples):
+            order = np.sort(self.draw.choice(len(examples), self.most, replace=False))
+        lengths = lengths_of(examples)
+        if lengths is not None:
+            order = order[np.argsort(lengths[order], kind="stable")]
+        for indices in row_batches(examples, order, self.at_once):
+            batch = to_device(examples.batch(indices), self.device)
+            yield indices, partial(self._losses, task, batch, len(indices))
+
+    def _losses(self, task: str, batch: Batch, size: int) -> Tensor:
+        self.model.eval()
+        with torch.autocast(self.device.type, enabled=False):
+            outputs = self.model(batch.inputs, task)
+            losses = self.tasks[task].kind.losses(outputs, batch.labels)
+        if batch.owners is None:
+            return losses
+        return losses.new_zeros(size).index_add(0, batch.owners, losses)

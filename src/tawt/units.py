@@ -1,0 +1,126 @@
+"""What a weight is put on, where it is finer than a task: groups of a source's examples, or each.
+
+Units are numbers: those of the first source, those of the second, and so on. No object is made for
+an example, so that there may be millions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tawt.errors import WeightsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
+
+
+@dataclass(frozen=True)
+class Units:
+    """Which unit every example of every source is in.
+
+    Build them with `of_examples` or `of_groups`.
+
+    Attributes:
+        sizes: Examples of each source, in order.
+        groups: Labels of each source's groups; nothing where every example is a unit.
+        members: The unit of each example, by source; nothing where every example is a unit.
+
+    Example:
+        >>> units = Units.of_groups({"pos": ["noun", "verb", "noun"], "chunk": ["np"]})
+        >>> units.count, units.at("pos", np.array([2, 1])), units.place(2)
+        (3, array([0, 1], dtype=int32), ('chunk', 'np'))
+        >>> Units.of_examples({"pos": 3, "chunk": 1}).place(3)
+        ('chunk', 0)
+    """
+
+    sizes: Mapping[str, int]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    members: Mapping[str, Numbers] = field(default_factory=dict)
+
+    @classmethod
+    def of_examples(cls, sizes: Mapping[str, int]) -> Units:
+        """Every example is a unit.
+
+        Args:
+            sizes: Examples of each source.
+        """
+        _check_sizes(sizes)
+        return cls(dict(sizes))
+
+    @classmethod
+    def of_groups(cls, labels: Mapping[str, Sequence[Any]]) -> Units:
+        """The examples of a source that are labelled alike are a unit.
+
+        Args:
+            labels: Of each example, by source; anything that can be shown as text.
+        """
+        _check_sizes({source: len(given) for source, given in labels.items()})
+        groups: dict[str, tuple[str, ...]] = {}
+        members: dict[str, Numbers] = {}
+        before = 0
+        for source, given in labels.items():
+            found, numbers = np.unique(np.asarray(given).astype(str), return_inverse=True)
+            groups[source] = tuple(found.tolist())
+            members[source] = (numbers.ravel() + before).astype(np.int32)
+            before += len(found)
+        return cls({source: len(given) for source, given in labels.items()}, groups, members)
+
+    @property
+    def are_examples(self) -> bool:
+        """Whether every example is a unit."""
+        return not self.groups
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(span.stop - span.start for span in self.spans.values())
+
+    @property
+    def spans(self) -> dict[str, slice]:
+        """The units of each source, which follow one another."""
+        found: dict[str, slice] = {}
+        before = 0
+        for source, size in self.sizes.items():
+            here = size if self.are_examples else len(self.groups[source])
+            found[source] = slice(before, before + here)
+            before += here
+        return found
+
+    def counts(self, source: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Examples of each of the source's units."""
+        if self.are_examples:
+            return np.ones(self.sizes[source], np.int64)
+        span = self.spans[source]
+        return np.bincount(self.members[source] - span.start, minlength=span.stop - span.start)
+
+    def at(self, source: str, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The units of the source's examples at these positions."""
+        found: np.ndarray[Any, Any]
+        if self.are_examples:
+            found = indices + self.spans[source].start
+        else:
+            found = self.members[source][indices]
+        return found
+
+    def place(self, unit: int) -> tuple[str, int | str]:
+        """The source of a unit, and which of its examples, or of its groups, the unit is."""
+        for source, span in self.spans.items():
+            if span.start <= unit < span.stop:
+                number = unit - span.start
+                return source, number if self.are_examples else self.groups[source][number]
+        raise WeightsError(
+            f"There is no unit {unit}; they are numbered from 0 to {self.count - 1}."
+        )
+
+
+def _check_sizes(sizes: Mapping[str, int]) -> None:
+    if not sizes:
+        raise WeightsError("There must be at least one source to weigh; got none.")
+    for name, size in sizes.items():
+        if size < 1:
+            raise WeightsError(f"Task {name!r} has size {size}; sizes must be at least 1.")

@@ -1,0 +1,364 @@
+"""Weights on groups and single examples, from the alignment to the audit of a run."""
+
+import copy
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tawt.arrays import MLP, classification
+from tawt.curvature import Dense, Identity
+from tawt.errors import ConfigError, Interrupted, RunError, WeightsError
+from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient, unit_hypergradient
+from tawt.studies import RunFolder, load, units
+from tawt.studies.auditing import audit
+from tawt.studies.run import run
+from tawt.tasks import MultiTaskModel
+from tawt.training import JointTraining, PreTraining, Settings, train
+from tawt.unit_weights import UnitWeights
+from tawt.units import Units
+from tawt.weighting import TargetAware, UpdateRule
+from tawt.weights import SourceWeights
+
+SIZES = {"near": 6, "far": 4}
+
+
+@pytest.fixture
+def wide():
+    """Everything in float64."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+class Small:
+    """Two sources and a target on one small network, smooth so that a Hessian exists."""
+
+    def __init__(self, seed=0):
+        torch.manual_seed(seed)
+        self.encoder = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
+        self.model = nn.ModuleDict(
+            {"encoder": self.encoder, **{name: nn.Linear(4, 2) for name in (*SIZES, "goal")}}
+        )
+        sizes = {**SIZES, "goal": 8}
+        self.inputs = {name: torch.randn(size, 3) for name, size in sizes.items()}
+        self.labels = {name: torch.randint(2, (size,)) for name, size in sizes.items()}
+
+    def losses(self, task, indices=None):
+        rows = slice(None) if indices is None else torch.as_tensor(indices)
+        outputs = self.model[task](self.encoder(self.inputs[task][rows]))
+        return nn.functional.cross_entropy(outputs, self.labels[task][rows], reduction="none")
+
+    def loss_of(self, task):
+        return self.losses(task).mean()
+
+    def losses_of(self, task):
+        order = np.random.default_rng(0).permutation(SIZES[task])
+        for indices in (order[:3], order[3:]):
+            yield indices, lambda indices=indices: self.losses(task, indices)
+
+    def alone(self, name):
+        """`loss_of` where every example is a task of its own, called after source and position."""
+        source, _, index = name.partition(" ")
+        return self.losses(source, [int(index)])[0] if index else self.loss_of(name)
+
+    @property
+    def parameters(self):
+        return list(self.encoder.parameters())
+
+
+def measured(small, weights, alignment):
+    return unit_hypergradient(
+        small.parameters,
+        weights=weights,
+        targets={"goal": 1.0},
+        module=small.model,
+        loss_of=small.loss_of,
+        losses_of=small.losses_of,
+        alignment=alignment,
+    )
+
+
+@pytest.mark.usefixtures("wide")
+@pytest.mark.parametrize(
+    "alignment",
+    [Cosine(scale=2.0), CurvatureWeighted(Identity(scale=5.0)), CurvatureWeighted(Dense(0.1))],
+    ids=["cosine", "identity", "dense"],
+)
+def test_alignments_are_those_of_examples_as_tasks(alignment):
+    small = Small()
+    tasks = SourceWeights.of({"near": 0.5, "far": 0.3, "goal": 0.2})
+    found = measured(small, UnitWeights.spread(tasks, Units.of_examples(SIZES)), alignment)
+    names = [f"{source} {index}" for source, size in SIZES.items() for index in range(size)]
+    shares = {f"{s} {i}": tasks[s] / n for s, n in SIZES.items() for i in range(n)}
+    expected = hypergradient(
+        small.parameters,
+        units=[*names, "goal"],
+        targets={"goal": 1.0},
+        weights={**shares, "goal": 0.2},
+        loss_of=small.alone,
+        alignment=alignment,
+    )
+    torch.testing.assert_close(
+        found.values.double(), expected.values, rtol=1e-5, atol=1e-7
+    )  # kept in float32
+    assert found.target_norm == pytest.approx(expected.target_norm, rel=1e-9)
+    assert found.measured.all()
+
+
+@pytest.mark.usefixtures("wide")
+def test_a_groups_alignment_is_the_mean_of_its_examples():
+    small, alignment = Small(), CurvatureWeighted(Identity())
+    tasks = SourceWeights.of({"near": 0.5, "far": 0.5})
+    each = measured(small, UnitWeights.spread(tasks, Units.of_examples(SIZES)), alignment)
+    labels = {"near": list("abaabb"), "far": list("cccc")}
+    grouped = measured(small, UnitWeights.spread(tasks, Units.of_groups(labels)), alignment)
+    flat = np.array(list("abaabbcccc"))
+    expected = [float(each.alignments[flat == letter].mean()) for letter in "abc"]
+    assert grouped.alignments.tolist() == pytest.approx(expected, rel=1e-5)
+    assert grouped.means == pytest.approx(each.means, rel=1e-6)
+
+
+@pytest.mark.usefixtures("wide")
+def test_units_that_were_not_measured_stay_beside_the_average():
+    small = Small()
+    weights = TargetAware(
+        sources=list(SIZES), target="goal", units=Units.of_examples(SIZES), rule=UpdateRule.paper()
+    )
+
+    def some(task):
+        yield np.array([0, 2]), lambda: small.losses(task, [0, 2])
+
+    update = weights.update(
+        small.encoder, loss_of=small.loss_of, losses_of=some, touching=[small.model]
+    )
+    factors = weights.weights.relative("near", np.arange(6))
+    assert float(factors[1]) == pytest.approx(float(factors[5]))
+    assert len({round(float(f), 6) for f in factors}) == 3
+    assert sum(update.weights.values()) == pytest.approx(1, abs=1e-6)
+
+
+def test_fine_units_need_the_losses_of_examples():
+    small = Small()
+    weights = TargetAware(sources=list(SIZES), target="goal", units=Units.of_examples(SIZES))
+    with pytest.raises(WeightsError, match="losses_of"):
+        weights.update(small.encoder, loss_of=small.loss_of)
+
+
+def test_units_of_other_sources_are_refused():
+    with pytest.raises(WeightsError, match="units"):
+        TargetAware(sources=["near"], target="goal", units=Units.of_examples({"other": 3}))
+
+
+def test_an_example_that_is_not_finite_stops_no_training():
+    small = Small()
+    weights = TargetAware(sources=list(SIZES), target="goal", units=Units.of_examples(SIZES))
+    before = weights.weights.logs.clone()
+    small.inputs["far"][2] = torch.nan
+    update = weights.update(
+        small.encoder, loss_of=small.loss_of, losses_of=small.losses_of, touching=[small.model]
+    )
+    assert "'far'" in update.skipped
+    assert torch.equal(weights.weights.logs, before)
+    assert not weights.mean_alignments.any()
+
+
+# In the loop
+
+
+def rows(seed, size, *, wrong=0.0):
+    draw = np.random.default_rng(seed)
+    inputs = draw.normal(size=(size, 4))
+    labels = inputs[:, :3].argmax(1)
+    flipped = draw.random(size) < wrong
+    return inputs, np.where(flipped, (labels + 1 + draw.integers(0, 2, size)) % 3, labels), flipped
+
+
+def a_task(name, seed, size, **options):
+    return classification(name, train=rows(seed, size, **options)[:2], test=rows(99, 30)[:2])
+
+
+def trained(unit, paradigm, *, epochs=3, **options):
+    tasks = [a_task("near", 1, 40), a_task("far", 2, 24, wrong=0.5), a_task("goal", 3, 16)]
+    torch.manual_seed(0)
+    model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), tasks, width=8)
+    sizes = {"near": 40, "far": 24}
+    labels = {task.name: task.train.labels.tolist() for task in tasks[:2]}
+    chosen = {"example": Units.of_examples(sizes), "group": Units.of_groups(labels)}
+    joint = paradigm is JointTraining
+    weighting = TargetAware(
+        sources=list(sizes),
+        target="goal",
+        initial="proportional",
+        sizes={**sizes, "goal": 16} if joint else sizes,
+        target_share=0.3 if joint else None,
+        units=chosen[unit],
+    )
+    result = train(
+        model,
+        tasks=tasks,
+        target="goal",
+        paradigm=paradigm(epochs=epochs),
+        weighting=weighting,
+        settings=Settings(batch_size=8, learning_rate=0.01, update_every=4),
+        **options,
+    )
+    return result, weighting, model
+
+
+@pytest.mark.parametrize("paradigm", [JointTraining, PreTraining])
+@pytest.mark.parametrize("unit", ["example", "group"])
+def test_every_paradigm_takes_every_unit(unit, paradigm):
+    result, weighting, _ = trained(unit, paradigm)
+    assert len(result.history) > 3
+    assert sum(result.weights.values()) == pytest.approx(1, abs=1e-5)
+    assert result.units.weights is weighting.weights
+    factors = weighting.weights.relative("far", np.arange(24))
+    assert float(factors.std()) > 0.01
+    assert float(factors.mean()) == pytest.approx(1, abs=1e-5)
+    if paradigm is JointTraining:
+        assert result.weights["goal"] == pytest.approx(0.3, abs=1e-6)
+    summary = result.history[-1].units
+    assert summary["count"] == (64 if unit == "example" else 6)
+
+
+class Kept:
+    """A checkpoint in memory."""
+
+    state = None
+
+    def load(self):
+        return copy.deepcopy(self.state)
+
+    def due(self):
+        return False
+
+    def save(self, state):
+        self.state = copy.deepcopy(state)
+
+
+@pytest.mark.parametrize("unit", ["example", "group"])
+def test_interrupted_training_ends_where_it_would_have(unit):
+    whole, _, model = trained(unit, JointTraining)
+    for stop in (5, 13):
+        kept, asked = Kept(), iter(range(10_000))
+        with pytest.raises(Interrupted):
+            trained(
+                unit,
+                JointTraining,
+                checkpoint=kept,
+                should_stop=lambda: next(asked) == stop,  # noqa: B023
+            )
+        rest, _, again = trained(unit, JointTraining, checkpoint=kept)
+        assert [u.to_json() for u in rest.history] == [u.to_json() for u in whole.history]
+        assert torch.equal(rest.units.weights.logs, whole.units.weights.logs)
+        assert torch.equal(rest.units.mean_alignments, whole.units.mean_alignments)
+        for name, value in again.state_dict().items():
+            assert torch.equal(value, model.state_dict()[name])
+
+
+def test_an_example_counts_what_its_weight_says():
+    """One step of plain gradient descent on Σ ω_u L_u, against the same by hand."""
+    _, weighting, _ = trained("example", JointTraining)
+    weights = weighting.weights
+    indices = np.array([3, 7, 20])
+    expected = weights.logs[indices + 40].exp() * 24 / weights.shares()["far"]
+    torch.testing.assert_close(weights.relative("far", indices), expected, rtol=1e-5, atol=0)
+
+
+# On the command line
+
+
+def unit_study(study, unit, **weighting):
+    return study.set("weighting", {"unit": unit, **weighting}).set("paradigm", "joint")
+
+
+def test_a_run_leaves_its_units_and_can_be_audited(study, call):
+    run(load(unit_study(study, "example").path), study.folder / "run")
+    folder = study.folder / "run"
+    outcome = units.read(folder)
+    assert outcome.weights.units.sizes == {"near": 32, "far": 27}
+    shown = RunFolder(folder).shown_units()
+    assert shown["least"][0]["weight"] <= shown["most"][0]["weight"]
+    assert {row["label"] for row in shown["labels"]["near"]} <= {"0", "1", "2"}
+    code, out, _ = call("audit", folder, "--most", "5")
+    assert code == 0
+    table = list(csv.DictReader(io.StringIO(out)))
+    assert [row["rank"] for row in table] == list("12345")
+    assert float(table[0]["weight"]) <= float(table[4]["weight"])
+    first = table[0]
+    index = np.array([int(first["example"]) - 1])
+    expected = float(outcome.weights.relative(first["source"], index))
+    assert float(first["weight"]) == pytest.approx(expected, abs=1e-4)
+    assert (folder / "weights.jsonl").stat().st_size < 20_000 * len(RunFolder(folder).updates())
+
+
+def test_the_most_trusted_come_first_when_asked_for(study, call):
+    run(load(unit_study(study, "example").path), study.folder / "run")
+    path = study.folder / "best.csv"
+    code, _, _ = call("audit", study.folder / "run", "--trusted", "--most", "3", "--out", path)
+    assert code == 0
+    assert len(path.read_text().splitlines()) == 4
+    _, out, _ = call("audit", study.folder / "run", "--trusted", "--most", "3", "--json")
+    rows = json.loads(out)
+    assert rows[0]["weight"] >= rows[2]["weight"]
+
+
+def test_a_run_on_whole_tasks_has_nothing_to_audit(study, call):
+    run(load(study.set("paradigm", "joint").path), study.folder / "run")
+    code, _, error = call("audit", study.folder / "run")
+    assert code == 2
+    assert "weighting.unit" in error
+
+
+def test_data_that_changed_is_not_audited(study):
+    run(load(unit_study(study, "example").path), study.folder / "run")
+    inputs, labels, _ = rows(7, 32)
+    study.save("near.train", inputs=inputs.astype(np.float32), labels=labels)
+    with pytest.raises(RunError, match="'near'"):
+        audit(study.folder / "run", most=3)
+
+
+def test_a_damaged_side_file_is_one_line(study):
+    run(load(unit_study(study, "example").path), study.folder / "run")
+    (study.folder / "run" / units.VECTORS).write_bytes(b"not at all")
+    with pytest.raises(RunError, match="damaged"):
+        audit(study.folder / "run", most=3)
+
+
+@pytest.mark.parametrize("by", ["label", "cluster"])
+def test_groups_by_label_and_cluster(study, by):
+    config = load(unit_study(study, "group", group={"by": by, "count": 3}).path)
+    record = run(config, study.folder / "run")
+    groups = RunFolder(study.folder / "run").shown_units()["groups"]
+    assert set(groups) == {"near", "far"}
+    assert sum(group["examples"] for group in groups["near"]) == 32
+    assert len(groups["near"]) <= 3
+    assert sum(record["weights"].values()) == pytest.approx(1, abs=1e-5)
+
+
+def test_groups_by_a_column_of_the_data(study):
+    names = np.array(["news", "web"] * 16)
+    inputs, labels, _ = rows(7, 32)
+    study.save("near.train", inputs=inputs.astype(np.float32), labels=labels, groups=names)
+    config = unit_study(study, "group", group={"by": "column"}).set("sources", ["near"])
+    run(load(config.path), study.folder / "run")
+    groups = RunFolder(study.folder / "run").shown_units()["groups"]["near"]
+    assert {group["group"]: group["examples"] for group in groups} == {"news": 16, "web": 16}
+
+
+@pytest.mark.parametrize(("by", "words"), [("column", "which group"), ("length", "one length")])
+def test_groups_that_the_data_does_not_have(study, by, words):
+    config = load(unit_study(study, "group", group={"by": by}).path)
+    with pytest.raises(ConfigError, match=words):
+        run(config, study.folder / "run")
+    assert not (study.folder / "run").exists()
+
+
+def test_cells_are_no_formulas():
+    table = units.as_csv([{"text": "=1+1", "weight": -0.5, "label": "@x"}])
+    assert table.splitlines()[1] == "'=1+1,-0.5,'@x"

@@ -1,0 +1,162 @@
+"""Weights on groups and single examples: which is which, what they add up to, and how many fit."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize
+
+from tawt import simplex
+from tawt.errors import WeightsError
+from tawt.unit_weights import UnitWeights
+from tawt.units import Units
+from tawt.weights import SourceWeights
+
+LABELS = {"pos": ["n", "v", "n", "n", "a"], "chunk": ["n", "x"]}
+GROUPS = Units.of_groups(LABELS)
+EXAMPLES = Units.of_examples({"pos": 5, "chunk": 2})
+TASKS = SourceWeights.of({"pos": 0.5, "chunk": 0.2, "ner": 0.3})
+
+
+def test_groups_are_of_one_source_each():
+    assert [GROUPS.place(unit) for unit in range(GROUPS.count)] == [
+        ("pos", "a"),
+        ("pos", "n"),
+        ("pos", "v"),
+        ("chunk", "n"),
+        ("chunk", "x"),
+    ]
+    assert GROUPS.counts("pos").tolist() == [1, 3, 1]
+
+
+@given(st.dictionaries(st.text("abc", min_size=1), st.integers(1, 9), min_size=1), st.data())
+def test_every_example_is_found_again(sizes, data):
+    units = Units.of_examples(sizes)
+    source = data.draw(st.sampled_from(list(sizes)))
+    index = data.draw(st.integers(0, sizes[source] - 1))
+    assert units.place(int(units.at(source, np.array([index]))[0])) == (source, index)
+
+
+@pytest.mark.parametrize("sizes", [{}, {"a": 0}])
+def test_no_units_are_refused(sizes):
+    with pytest.raises(WeightsError):
+        Units.of_examples(sizes)
+    with pytest.raises(WeightsError):
+        Units.of_groups({name: [] for name in sizes})
+
+
+def test_a_unit_that_is_not_there():
+    with pytest.raises(WeightsError, match="no unit 7"):
+        EXAMPLES.place(7)
+
+
+@pytest.mark.parametrize("units", [EXAMPLES, GROUPS])
+def test_spread_weights_are_those_of_the_tasks(units):
+    weights = UnitWeights.spread(TASKS, units)
+    assert weights.shares() == pytest.approx(TASKS.shares(), rel=1e-6)
+    assert float(weights.logs.exp().sum()) == pytest.approx(1, abs=1e-6)
+    for source, size in units.sizes.items():
+        assert weights.relative(source, np.arange(size)).tolist() == pytest.approx([1.0] * size)
+    assert weights.relative("ner", np.arange(3)) is None
+
+
+def moved(units, seed=0):
+    start = UnitWeights.spread(TASKS, units)
+    noise = torch.from_numpy(np.random.default_rng(seed).normal(size=len(start)))
+    return start.moved(torch.log_softmax(start.logs + noise, 0))
+
+
+@pytest.mark.parametrize("units", [EXAMPLES, GROUPS])
+def test_what_examples_count_adds_up_to_the_objective(units):
+    """Σ_u ω_u L_u, L_u the mean over the unit's examples, both ways."""
+    weights, draw = moved(units), np.random.default_rng(1)
+    shares = weights.shares()
+    objective, steps = 0.0, 0.0
+    for source, size in units.sizes.items():
+        losses = torch.from_numpy(draw.normal(size=size))
+        numbers = units.at(source, np.arange(size))
+        for unit in np.unique(numbers):
+            objective += float(weights.logs[int(unit)].exp()) * float(
+                losses[numbers == unit].mean()
+            )
+        factors = weights.relative(source, np.arange(size)).double()
+        assert float(factors.mean()) == pytest.approx(1, abs=1e-6)
+        steps += shares[source] * float((factors * losses).mean())
+    assert steps == pytest.approx(objective, rel=1e-6)
+
+
+def test_effective_sample_size_counts_units_by_their_examples():
+    weights, sizes = moved(GROUPS), {"pos": 5, "chunk": 2, "ner": 40}
+    counts = [1, 3, 1, 1, 1, 40]
+    expected = 1 / sum(
+        math.exp(log) ** 2 / n for log, n in zip(weights.logs.tolist(), counts, strict=True)
+    )
+    assert weights.effective_sample_size(sizes) == pytest.approx(expected, rel=1e-5)
+
+
+def test_equal_example_weights_have_the_sample_size_of_all_examples():
+    weights = UnitWeights.spread(SourceWeights.proportional({"pos": 5, "chunk": 2}), EXAMPLES)
+    assert weights.effective_sample_size({"pos": 5, "chunk": 2}) == pytest.approx(7, rel=1e-5)
+
+
+def test_a_summary_names_the_most_and_the_least():
+    start = UnitWeights.spread(SourceWeights.of({"pos": 0.5, "chunk": 0.5}), EXAMPLES)
+    logs = start.logs.clone()
+    logs[3] += 2.0
+    logs[5] -= 2.0
+    found = start.moved(torch.log_softmax(logs, 0)).summary({"pos": 5, "chunk": 2})
+    assert found["most"][0][:2] == ["chunk", 1] or found["most"][0][:2] == ["pos", 3]
+    assert found["least"][0][:2] == ["chunk", 0]
+    assert found["count"] == 7
+    assert list(found["quantiles"]) == ["0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("beta", [1.5, 4.0])
+def test_bounds_from_a_base_are_the_nearest_in_relative_entropy(seed, beta):
+    """Against a general solver: min KL(ω ‖ p) with ω_u/b_u ≤ β ω_v/b_v for all u, v."""
+    draw = np.random.default_rng(seed)
+    p, base = (draw.dirichlet(np.ones(4)) for _ in range(2))
+    found = simplex.bounded(torch.tensor(p).log(), beta=beta, base=torch.tensor(base).log()).exp()
+    pairs = [(u, v) for u in range(4) for v in range(4) if u != v]
+    solved = optimize.minimize(
+        lambda w: float((w * np.log(w / p)).sum()),
+        base,
+        jac=lambda w: np.log(w / p) + 1,
+        bounds=[(1e-9, 1)] * 4,
+        constraints=[
+            {"type": "eq", "fun": lambda w: w.sum() - 1},
+            *(
+                {"type": "ineq", "fun": lambda w, u=u, v=v: beta * w[v] / base[v] - w[u] / base[u]}
+                for u, v in pairs
+            ),
+        ],
+        options={"ftol": 1e-13, "maxiter": 1000},
+    )
+    np.testing.assert_allclose(found.numpy(), solved.x, atol=1e-5)
+    distance = float((found.numpy() * np.log(found.numpy() / p)).sum())
+    assert distance <= solved.fun + 1e-9
+    ratios = found.numpy() / base
+    assert ratios.max() / ratios.min() <= beta * (1 + 1e-9)
+
+
+def test_ten_million_examples_fit_and_move():
+    size = 10_000_000
+    units = Units.of_examples({"web": size})
+    start = UnitWeights.spread(SourceWeights.of({"web": 0.7, "goal": 0.3}), units)
+    assert start.logs.element_size() * len(start.logs) <= 4 * (size + 1)  # and nothing else
+    assert not units.members
+    gradient = torch.randn(size + 1, generator=torch.Generator().manual_seed(0))
+    logs = simplex.mirror_step(start.logs, gradient, step_size=1.0)
+    logs = simplex.bounded(logs, beta=10.0, base=start.logs)
+    weights = start.moved(logs)
+    assert sum(weights.shares().values()) == pytest.approx(1, abs=1e-4)
+    factors = weights.relative("web", np.array([0, size - 1]))
+    expected = gradient[0] - gradient[size - 1]
+    assert float((factors[1] / factors[0]).log()) == pytest.approx(float(expected), abs=1e-2)
+    found = weights.summary({"web": size, "goal": 100})
+    assert found["quantiles"]["0.01"] < 0.5 < found["quantiles"]["0.5"]
+    assert len(found["least"]) == 20
