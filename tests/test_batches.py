@@ -147,12 +147,16 @@ def test_epochs_seeds_and_phases_have_orders_of_their_own(sampling, other):
     assert order() != order(**other)
 
 
-# Like with like
-
-
 # Examples of different lengths
 
-LENGTHS = {"only": np.random.default_rng(1).integers(3, 120, 1000)}
+LENGTHS = {"only": np.random.default_rng(1).lognormal(2.8, 0.7, 1000).astype(int) + 3}
+
+
+ONLY = {"only": 1.0}
+
+
+def plain(size=1000, *, batch_size=32):
+    return Schedule({"only": size}, batch_size=batch_size, sampling="size", seed=0, phase="x")
 
 
 def by_length(size=1000, *, batch_size=32, seed=0):
@@ -178,18 +182,45 @@ def test_with_lengths_every_example_is_seen_once_an_epoch(size, batch_size):
 
 
 def test_every_batch_is_of_all_lengths():
-    """As many from each quarter of the examples, shortest to longest."""
-    lengths = np.arange(992)[::-1]
-    plan = Schedule(
-        {"only": 992},
-        batch_size=32,
-        sampling="size",
-        seed=0,
-        phase="x",
-        lengths={"only": lengths},
+    """Their mean length strays little more than that of random batches; sorted, seven times."""
+    for batch_size in (4, 8, 16, 32):
+        plans = (by_length(batch_size=batch_size), plain(batch_size=batch_size))
+        strays = [
+            np.std([LENGTHS["only"][step.indices].mean() for step in whole(plan, 0, ONLY)])
+            for plan in plans
+        ]
+        assert strays[0] < 2 * strays[1]
+
+
+@pytest.mark.parametrize(("size", "batch_size"), [(960, 32), (256, 8)])
+def test_examples_do_not_meet_again_and_again(size, batch_size):
+    """Pairs of one batch are together in the next epoch not much oftener than by chance."""
+
+    def pairs(plan, epoch):
+        return {
+            pair
+            for step in whole(plan, epoch, ONLY)
+            for pair in itertools.combinations(sorted(step.indices.tolist()), 2)
+        }
+
+    met = [
+        len(pairs(plan, 0) & pairs(plan, 1))
+        for plan in (by_length(size, batch_size=batch_size), plain(size, batch_size=batch_size))
+    ]
+    assert met[0] < 2 * met[1]
+
+
+@pytest.mark.parametrize("first", [0, 1, 17, 31])
+def test_with_lengths_the_rest_of_an_epoch_is_the_tail_of_the_whole(first):
+    rest = by_length().steps(2, first, 32, shares=ONLY)
+    same(rest, whole(by_length(), 2, ONLY)[first:])
+
+
+def test_an_epoch_with_lengths_averages_to_the_objective():
+    losses = {"only": LENGTHS["only"] / 10.0}
+    assert epoch_average(by_length(), losses, ONLY) == pytest.approx(
+        float(losses["only"].mean()), rel=1e-13
     )
-    for step in whole(plan, 0, {"only": 1.0}):
-        assert np.bincount(lengths[step.indices] // 248).tolist() == [8, 8, 8, 8]
 
 
 def test_batches_of_all_lengths_are_padded_little():

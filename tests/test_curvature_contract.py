@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import nn
 
 from tawt.curvature import (
@@ -99,6 +99,11 @@ def make(request):
     return CURVATURES[request.param]
 
 
+def shared_streams():
+    numbers = np.random.get_state()[1].tolist()  # noqa: NPY002 - the stream that all share
+    return torch.get_rng_state().tolist(), random.getstate(), numbers
+
+
 def close(left, right):
     torch.testing.assert_close(left, right, rtol=1e-7, atol=1e-9)
 
@@ -182,7 +187,7 @@ def test_an_update_leaves_no_trace(make):
         parameter.grad = torch.ones_like(parameter)
     modules = [problem.encoder, problem.heads]
     before = [{key: value.clone() for key, value in m.state_dict().items()} for m in modules]
-    streams = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].copy()
+    streams = shared_streams()
     rule = UpdateRule(alignment=CurvatureWeighted(make(DAMPING)))
     weights = TargetAware(sources=list(SOURCES), target="t", rule=rule)
     weights.follow(problem.optimiser)
@@ -191,16 +196,12 @@ def test_an_update_leaves_no_trace(make):
     for module, state in zip(modules, before, strict=True):
         assert all(torch.equal(value, state[key]) for key, value in module.state_dict().items())
     assert all(torch.equal(p.grad, torch.ones_like(p)) for p in problem.parameters)
-    assert torch.equal(streams[0], torch.get_rng_state())
-    assert streams[1] == random.getstate()
-    assert np.array_equal(streams[2], np.random.get_state()[1])
+    assert shared_streams() == streams
 
 
 def test_the_solve_itself_draws_from_no_shared_stream(make):
     """An update would put it back; a curvature that is used by itself must not need that."""
     problem = Problem()
-    before = torch.get_rng_state(), random.getstate(), np.random.get_state()[1].copy()
+    before = shared_streams()
     problem.solved(make(DAMPING), problem.gradient())
-    assert torch.equal(before[0], torch.get_rng_state())
-    assert before[1] == random.getstate()
-    assert np.array_equal(before[2], np.random.get_state()[1])
+    assert shared_streams() == before

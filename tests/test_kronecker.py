@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import nn
 
 from tawt.curvature import Dense, KroneckerFactored, WeightedHessian

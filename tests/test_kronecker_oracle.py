@@ -1,10 +1,10 @@
-"""Our Kronecker factors against those of curvlinops, where `pip install tawt[curvature]` was run."""
+"""Our Kronecker factors against those of curvlinops, where `tawt[curvature]` is installed."""
 
 import warnings
 
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import nn
 
 from tawt.curvature import KroneckerFactored, WeightedHessian

@@ -90,8 +90,15 @@ def test_a_part_of_no_examples():
     assert len(part) == 0
 
 
+def test_a_batch_whose_statistics_count_is_in_one_part():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    drawn = Lengths([1, 900, 5, 8], rows=[1, 50, 1, 1])
+    [part] = Parts.on(CPU, batch_size=2, model=model).of(drawn, everything(drawn))
+    assert part.tolist() == [0, 1, 2, 3]
+
+
 def test_on_a_gpu_a_batch_is_in_one_part_unless_it_has_too_many_rows():
-    parts = Parts.on(GPU, batch_size=4)
+    parts = Parts.on(GPU, batch_size=2, model=torch.nn.Linear(2, 2))
     short = Lengths([1, 900, 5, 8], rows=[1, 1, 1, 1])
     [part] = parts.of(short, everything(short))
     assert part.tolist() == [0, 1, 2, 3]

@@ -71,7 +71,7 @@ class Small:
         return list(self.encoder.parameters())
 
 
-def measured(small, weights, alignment):
+def measured(small, weights, alignment, **options):
     return unit_hypergradient(
         small.parameters,
         weights=weights,
@@ -80,6 +80,7 @@ def measured(small, weights, alignment):
         loss_of=small.loss_of,
         losses_of=small.losses_of,
         alignment=alignment,
+        **options,
     )
 
 
@@ -108,6 +109,17 @@ def test_alignments_are_those_of_examples_as_tasks(alignment):
     )  # kept in float32
     assert found.target_norm == pytest.approx(expected.target_norm, rel=1e-9)
     assert found.measured.all()
+
+
+@pytest.mark.usefixtures("wide")
+def test_differences_find_what_forward_mode_finds():
+    small, alignment = Small(), CurvatureWeighted(Identity())
+    tasks = SourceWeights.of({"near": 0.5, "far": 0.5})
+    weights = UnitWeights.spread(tasks, Units.of_examples(SIZES))
+    exact, near = (measured(small, weights, alignment, way=w) for w in ("forward", "differences"))
+    torch.testing.assert_close(near.alignments, exact.alignments, rtol=1e-4, atol=1e-6)
+    assert exact.relative_error is None
+    assert near.relative_error < 1e-4
 
 
 @pytest.mark.usefixtures("wide")

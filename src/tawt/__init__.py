@@ -8,7 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tawt.curvature import ConjugateGradient, Dense, Identity, Neumann
+    from tawt.curvature import (
+        AdamDiagonal,
+        ConjugateGradient,
+        Dense,
+        Identity,
+        KroneckerFactored,
+        Neumann,
+        Nystrom,
+    )
     from tawt.errors import TawtError
     from tawt.hypergradient import Cosine, CurvatureWeighted
     from tawt.tasks import Classification, MultiTaskModel, Regression, Task
@@ -20,12 +28,14 @@ if TYPE_CHECKING:
         TrainingResult,
         train,
     )
+    from tawt.units import Units
     from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
     from tawt.weights import SourceWeights
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdamDiagonal",
     "Classification",
     "ConjugateGradient",
     "Cosine",
@@ -34,8 +44,10 @@ __all__ = [
     "Fixed",
     "Identity",
     "JointTraining",
+    "KroneckerFactored",
     "MultiTaskModel",
     "Neumann",
+    "Nystrom",
     "PreTraining",
     "Regression",
     "Settings",
@@ -45,6 +57,7 @@ __all__ = [
     "Task",
     "TawtError",
     "TrainingResult",
+    "Units",
     "UpdateRule",
     "Weighting",
     "__version__",
@@ -52,7 +65,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "curvature": ("ConjugateGradient", "Dense", "Identity", "Neumann"),
+    "curvature": (
+        "AdamDiagonal",
+        "ConjugateGradient",
+        "Dense",
+        "Identity",
+        "KroneckerFactored",
+        "Neumann",
+        "Nystrom",
+    ),
     "errors": ("TawtError",),
     "hypergradient": ("Cosine", "CurvatureWeighted"),
     "tasks": ("Classification", "MultiTaskModel", "Regression", "Task"),
@@ -64,6 +85,7 @@ _HOMES = {
         "TrainingResult",
         "train",
     ),
+    "units": ("Units",),
     "weighting": ("Fixed", "TargetAware", "UpdateRule", "Weighting"),
     "weights": ("SourceWeights",),
 }

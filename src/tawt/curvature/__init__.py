@@ -4,7 +4,7 @@
 |---|---|---|
 | `Identity` | a multiple of v | nothing |
 | `AdamDiagonal` | v over Adam's √v̂, entry by entry | nothing |
-| `KroneckerFactored` | solved layer by layer, in Kronecker factors | one pass a source, and two eigendecompositions a layer |
+| `KroneckerFactored` | solved layer by layer | a pass a source, eigenvectors of each layer |
 | `ConjugateGradient` | solved by conjugate gradient | one Hessian product an iteration |
 | `Neumann` | summed as a Neumann series | one Hessian product a term |
 | `Nystrom` | solved in a random subspace | `rank` Hessian products, and as many copies in memory |

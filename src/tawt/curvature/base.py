@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ Vector = list[Tensor]
 """One dense tensor per parameter."""
 
 
-class Curvature(Protocol):
+class Curvature(ABC):
     """Turns the target's gradient into the direction along which sources are measured.
 
     One of your own inherits from this, and passes `tests/test_curvature_contract.py`.
@@ -32,8 +32,8 @@ class Curvature(Protocol):
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
         """H⁻¹ · gradient; one that needs the Hessian may write over `gradient`."""
 
-    def follow(self, optimiser: Optimizer) -> None:
-        """Hear which optimiser trains the representation; most have no use for it."""
+    def follow(self, optimiser: Optimizer) -> None:  # noqa: B027 - most have no use for it
+        """Hear which optimiser trains the representation; by default, take no notice."""
 
 
 class WeightedHessian:

@@ -172,4 +172,4 @@ def _squares(rows: Iterable[Tensor]) -> Tensor:
 
 def _pieces(left: Tensor, right: Tensor, *, entries: int) -> Iterator[tuple[Tensor, Tensor]]:
     count = max(1, _AT_ONCE // entries)
-    return zip(left.split(count), right.split(count), strict=True)
+    return zip(torch.split(left, count), torch.split(right, count), strict=True)

@@ -49,7 +49,8 @@ class KroneckerFactored(Curvature):
         >>> def loss_of(task):
         ...     return torch.nn.functional.mse_loss(layer(inputs), layer(inputs).detach() + 1.0)
         >>> hessian = WeightedHessian([layer.weight], {"a": 1.0}, loss_of)
-        >>> KroneckerFactored(damping=1.0, labels="given").solve([torch.full((1, 1), 21.0)], hessian)
+        >>> curvature = KroneckerFactored(damping=1.0, labels="given")  # of 2² · E[a²] = 20
+        >>> curvature.solve([torch.full((1, 1), 21.0)], hessian)
         [tensor([[1.]])]
     """
 

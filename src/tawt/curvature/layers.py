@@ -75,7 +75,7 @@ class Watch(TorchFunctionMode):
             rows = gradient.flatten(2).mT if by_place else _rows(gradient)
             use.gradients = rows.detach().to(width(rows))
 
-        output.register_hook(take)
+        output.register_hook(take)  # type: ignore[no-untyped-call]
         self.uses.append(use)
 
 

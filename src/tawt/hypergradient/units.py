@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from tawt.hypergradient.aims import LossOf, OwnAlignment, aimed
 from tawt.hypergradient.tasks import on_the_cpu, summed
-
 from tawt.per_example import ExampleNorms, ExampleProducts, Losses
 
 if TYPE_CHECKING:
@@ -83,6 +82,7 @@ def unit_hypergradient(
     losses_of: LossesOf,
     alignment: Alignment,
     own_alignment: OwnAlignment = "itself",
+    way: Literal["auto", "forward", "differences"] = "auto",
 ) -> UnitHypergradient:
     """Measure every unit against the targets.
 
@@ -95,6 +95,7 @@ def unit_hypergradient(
         losses_of: A source's examples, those to be measured, in batches.
         alignment: `Cosine` or `CurvatureWeighted`.
         own_alignment: How a target that is weighed too is compared with itself.
+        way: How products with the direction are measured, as for `ExampleProducts`.
     """
     units = weights.units
     weighed = weights.names[len(units.sizes) :]
@@ -107,7 +108,7 @@ def unit_hypergradient(
         alignment=alignment,
         own_alignment=own_alignment,
     )
-    products = ExampleProducts(module, parameters, aim.direction)
+    products = ExampleProducts(module, parameters, aim.direction, way=way)
     norms = ExampleNorms(module, parameters) if alignment.needs_norms else None
     found = torch.zeros(len(weights), dtype=torch.float32)
     measured = torch.zeros(len(weights), dtype=torch.bool)
@@ -127,14 +128,14 @@ def unit_hypergradient(
     own = _own(aim, weighed, alignment)
     for position, name in enumerate(weighed, start=units.count):
         found[position], measured[position] = own[name], True
-    [squared_norm], losses = on_the_cpu([aim.target_squared], [loss for _, loss in aim.losses])
+    [squared_norm], values = on_the_cpu([aim.target_squared], [loss for _, loss in aim.losses])
     return UnitHypergradient(
         sources=tuple(units.sizes),
         alignments=found,
         means=means | own,
         measured=measured,
         target_norm=math.sqrt(squared_norm),
-        losses=summed(aim.losses, losses),
+        losses=summed(aim.losses, values),
         scale=alignment.scale,
         relative_error=products.relative_error,
     )

@@ -34,8 +34,6 @@ class ForwardMode:
         tensor([ 3., -1.])
     """
 
-    relative_error = None
-
     def __init__(self, module: nn.Module, moves: Sequence[Swap]) -> None:
         self._module = module
         self._moves = moves
@@ -46,7 +44,6 @@ class ForwardMode:
         owns = [parameter for parameter, _ in self._moves]
         points = [wide(parameter) for parameter in owns]
         tangents = [entry.to(point) for point, (_, entry) in zip(points, self._moves, strict=True)]
-
         with (
             torch.no_grad(),
             at_rest(self._module),

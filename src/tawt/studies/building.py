@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tawt.arrays import DIGITS_TASKS
-from tawt.curvature import ConjugateGradient, Curvature, Dense, Identity, Neumann
+from tawt.curvature import (
+    AdamDiagonal,
+    ConjugateGradient,
+    Curvature,
+    Dense,
+    Identity,
+    KroneckerFactored,
+    Neumann,
+    Nystrom,
+)
 from tawt.errors import ConfigError, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.studies import array_building
@@ -26,7 +35,7 @@ from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
 from tawt.weighting.target_aware import initial_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tawt.studies.config import RunConfig
     from tawt.studies.weighting_sections import CurvatureConfig, WeightingConfig
@@ -164,6 +173,7 @@ def rule(settings: WeightingConfig) -> UpdateRule:
         own_alignment=settings.own_alignment,
         anchor=settings.anchor,
         ratio_bound=settings.ratio_bound,
+        way=settings.way,
     )
 
 
@@ -181,10 +191,19 @@ def fingerprints(found: Sequence[Task]) -> dict[str, dict[str, Any]]:
 
 
 def _curvature(settings: CurvatureConfig) -> Curvature:
-    if settings.kind == "identity":
-        return Identity(scale=settings.scale)
-    if settings.kind == "conjugate-gradient":
-        return ConjugateGradient(damping=settings.damping, iterations=settings.iterations)
-    if settings.kind == "neumann":
-        return Neumann(damping=settings.damping, terms=settings.iterations)
-    return Dense(damping=settings.damping)
+    damping = settings.damping
+    kinds: dict[str, Callable[[], Curvature]] = {
+        "identity": lambda: Identity(scale=settings.scale),
+        "adam": lambda: AdamDiagonal(damping=damping),
+        "kfac": lambda: KroneckerFactored(
+            damping=damping, eigenvalues="products", labels=settings.labels
+        ),
+        "ekfac": lambda: KroneckerFactored(damping=damping, labels=settings.labels),
+        "conjugate-gradient": lambda: ConjugateGradient(
+            damping=damping, iterations=settings.iterations
+        ),
+        "neumann": lambda: Neumann(damping=damping, terms=settings.iterations),
+        "nystrom": lambda: Nystrom(damping=damping, rank=settings.rank),
+        "dense": lambda: Dense(damping=damping),
+    }
+    return kinds[settings.kind]()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 VECTORS, SHOWN = "unit_weights.safetensors", "units.json"
 _FEW = 20
+_WIDEST = 64  # pixels, of an image that is shown
 _LABELS = 50
 
 
@@ -210,9 +211,11 @@ def _text(task: Task, index: int) -> str:
 def _image(task: Task, index: int) -> list[list[int]] | None:
     """Grey values of 0 to 255, where examples are images of one channel."""
     inputs = getattr(task.train, "inputs", None)
-    if inputs is None or inputs.dim() != 4 or inputs.shape[1] != 1 or inputs.shape[2] > 64:
+    if inputs is None or inputs.dim() not in (3, 4) or max(inputs.shape[-2:]) > _WIDEST:
         return None
-    pixels = inputs[index, 0].double()
+    if inputs.dim() == 4 and inputs.shape[1] != 1:
+        return None
+    pixels = inputs[index].double().reshape(inputs.shape[-2:])
     low, high = float(pixels.min()), float(pixels.max())
     scaled = (pixels - low) * (255 / (high - low) if high > low else 0)
     found: list[list[int]] = scaled.round().int().tolist()

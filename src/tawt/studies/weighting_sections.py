@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from tawt.errors import ConfigError
 from tawt.studies.data_sections import Strict
 
 
 class CurvatureConfig(Strict):
     """How H⁻¹ is applied."""
 
-    kind: Literal["identity", "conjugate-gradient", "neumann", "dense"] = "identity"
+    kind: Literal[
+        "identity", "adam", "kfac", "ekfac", "conjugate-gradient", "neumann", "nystrom", "dense"
+    ] = "identity"
     """Which approximation."""
     scale: float = Field(1.0, gt=0)
     """Identity: the constant."""
     damping: float = Field(0.01, ge=0)
-    """Added to the Hessian's diagonal."""
+    """Added to the Hessian's diagonal; for adam, as a share of its mean."""
     iterations: int = Field(20, ge=1)
     """Conjugate gradient: most iterations. Neumann: terms."""
+    rank: int = Field(20, ge=1)
+    """Nyström: Hessian products, and copies of the representation in memory."""
+    labels: Literal["sampled", "given"] = "sampled"
+    """K-FAC, EKFAC: of the model's own predictions, or those of the data."""
+
+    @model_validator(mode="after")
+    def _check_damping(self) -> CurvatureConfig:
+        if self.damping == 0 and self.kind in ("adam", "kfac", "ekfac", "nystrom"):
+            raise ConfigError(
+                f"`weighting.curvature.damping` must be positive for `kind: {self.kind}`, which "
+                "has zeros to divide by."
+            )
+        return self
 
 
 class GroupConfig(Strict):
@@ -43,6 +59,8 @@ class WeightingConfig(Strict):
     """What a weight is put on: a source, a group of its examples, or each of them."""
     group: GroupConfig = GroupConfig()
     """With `unit: group`."""
+    way: Literal["auto", "forward", "differences"] = "auto"
+    """With groups and examples: measured exactly, or by differences of two forward passes."""
     initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
     """Where the weights start: equal, by size, or as given."""
     target_share: Literal["learned"] | float | tuple[float, float] | None = None

@@ -82,7 +82,7 @@ class Regression:
 
     def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
         """Squared error of each example."""
-        return (outputs.squeeze(-1) - labels).square()
+        return F.mse_loss(outputs.squeeze(-1), labels, reduction="none")
 
     def answers(self, outputs: Tensor, labels: Tensor) -> tuple[list[float], list[float]]:
         """Gold and predicted number of each example."""

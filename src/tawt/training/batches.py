@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from tawt.unit_weights import UnitWeights
 
 
-_GROUP = 8  # examples of like length
+_GROUP = 8  # examples of like length, at most
+_RANKS = 4  # from short to long, at least, that a batch is of
 _MIXED_TOGETHER = 32  # batches: enough that groups are alike
-_FEWEST_MIXED = 8  # of fewer, the same examples would be together in every epoch
+_FEWEST_MIXED = 8  # of fewer, groups would be alike in nothing but being the longest
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ class Schedule:
         Some dozen batches' worth are sorted and cut into ranks, from short to long, of as many
         groups as there are batches; each batch gets a group of every rank, at random.
         """
-        if task not in self.lengths or self.batch_size % _GROUP:
+        group = max(1, min(_GROUP, self.batch_size // _RANKS))
+        if task not in self.lengths or self.batch_size % group:
             return order
         mixed = order.copy()
         span = _MIXED_TOGETHER * self.batch_size
@@ -141,8 +143,9 @@ class Schedule:
             if batches < _FEWEST_MIXED:
                 break
             some = slice(start, start + batches * self.batch_size)
-            by_length = np.argsort(self.lengths[task][order[some]], kind="stable")
-            groups = order[some][by_length].reshape(-1, batches, _GROUP)
+            # Not quite by length, or the same examples would be together in every epoch.
+            lengths = self.lengths[task][order[some]] * draw.uniform(0.9, 1.1, len(order[some]))
+            groups = order[some][np.argsort(lengths)].reshape(-1, batches, group)
             given = draw.permuted(np.tile(np.arange(batches), (len(groups), 1)), axis=1)
             groups = np.take_along_axis(groups, given[:, :, None], axis=1)
             mixed[some] = groups.transpose(1, 0, 2).reshape(-1)
@@ -192,16 +195,16 @@ class Loader:
 
     def fetch(self, plan: list[Step]) -> Iterator[tuple[Step, list[Batch]]]:
         """The batches of these steps in their parts, in order; of several processes, its own."""
-        mine = slice(self._process, None, self.processes)
-        self._plan[:] = [
-            Step(
-                step.task,
-                step.indices[mine],
-                None if step.factors is None else step.factors[mine],
-            )
-            for step in plan
-        ]
+        self._plan[:] = plan if self.processes == 1 else [self._share(step) for step in plan]
         return zip(plan, self._loader, strict=True)
+
+    def _share(self, step: Step) -> Step:
+        """This process's part of a step."""
+        mine = slice(self._process, None, self.processes)
+        indices = step.indices[mine]
+        if len(indices) == 0:  # all must take part in a step; one that has nothing adds nothing
+            return Step(step.task, step.indices[:1], torch.zeros(1))
+        return Step(step.task, indices, None if step.factors is None else step.factors[mine])
 
 
 class _Fetched(Dataset[list[Batch]]):

@@ -9,7 +9,11 @@ import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from accelerate.tracking import get_available_trackers
-from accelerate.utils import DistributedDataParallelKwargs, send_to_device
+from accelerate.utils import (
+    DistributedDataParallelKwargs,
+    recursively_apply,
+    send_to_device,
+)
 from torch import Tensor
 
 from tawt.errors import ConfigError
@@ -99,6 +103,8 @@ def moved(nest: Any, device: torch.device) -> Any:
         >>> moved({"ids": torch.ones(1)}, torch.device("cpu"))["ids"].device.type
         'cpu'
     """
+    if device.type == "mps":  # which has no float64
+        nest = recursively_apply(lambda t: t.float() if t.dtype == torch.float64 else t, nest)
     return send_to_device(nest, device, non_blocking=True)
 
 

@@ -65,7 +65,7 @@ class FreshLosses:
         self._count = count
         self._twice = weighting.asked_twice
         self._weights = weighting.weights
-        self._parts = Parts.on(device, batch_size=count)
+        self._parts = Parts.on(device, batch_size=count, model=model)
         self._device = device
         self._autocast = autocast
         self._draw = stream(seed, "update", update)

@@ -163,9 +163,8 @@ class _Loop:
     def _train_round(
         self, phase: Phase, main: Stretch, heads: Stretch | None, first: int, last: int
     ) -> None:
-        shares = main.weighting.weights.shares()
+        shares, length = main.weighting.weights.shares(), main.schedule.length
         steps = main.schedule.steps(self.position.epoch, first, last, shares=shares)
-        length = main.schedule.length
         before = self.position.epoch * length
         self.model.train()
         fetched = main.loader.fetch(weighed(steps, main.weighting.weights))

@@ -8,15 +8,19 @@ sentences or of long ones alone, and models learn less from such steps.)
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from tawt.tasks.task import lengths_of, rows_of
 
 if TYPE_CHECKING:
     import torch
+    from torch import nn
 
     from tawt.tasks import Examples
     from tawt.tasks.task import Indices
@@ -45,9 +49,14 @@ class Parts:
     most_rows: int
 
     @classmethod
-    def on(cls, device: torch.device, *, batch_size: int) -> Parts:
-        """As suits the device."""
-        return cls(_CPU_PASS if device.type == "cpu" else _GPU_PASS, most_rows=batch_size)
+    def on(cls, device: torch.device, *, batch_size: int, model: nn.Module) -> Parts:
+        """As suits the device and the model: statistics of a batch must be of the whole of it."""
+        if any(isinstance(module, _BatchNorm) for module in model.modules()):
+            return cls(pass_cost=math.inf, most_rows=sys.maxsize)
+        if device.type == "cpu":
+            return cls(_CPU_PASS, most_rows=batch_size)
+        # Two batches' worth: parts of many sizes would be as many recordings.
+        return cls(_GPU_PASS, most_rows=2 * batch_size)
 
     def of(self, examples: Examples, indices: Indices) -> list[Indices]:
         """The parts that cost least in all, each as places among the indices given."""
@@ -56,7 +65,9 @@ class Parts:
         if lengths is None or len(indices) == 0:
             return [everything]
         counts = np.ones(len(indices), int) if rows is None else rows[indices]
-        if self.pass_cost == _GPU_PASS and counts.sum() <= self.most_rows:
+        if counts.sum() <= self.most_rows and counts.sum() * lengths[indices].max() <= (
+            self.pass_cost
+        ):  # no more is to be saved than another pass costs
             return [everything]
         order = np.argsort(lengths[indices], kind="stable")
         cuts = self._cuts(lengths[indices][order], counts[order])

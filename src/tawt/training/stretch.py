@@ -98,7 +98,7 @@ def stretch_for(
         schedule=schedule,
         loader=Loader(
             material.examples(phase, schedule.sizes),
-            parts=Parts.on(accelerator.device, batch_size=settings.batch_size),
+            parts=Parts.on(accelerator.device, batch_size=settings.batch_size, model=model),
             workers=settings.workers,
             pin_memory=accelerator.device.type == "cuda",
             # Heads are fitted outside the wrapper that adds up gradients, by all alike.

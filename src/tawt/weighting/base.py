@@ -58,7 +58,7 @@ class Weighting(ABC):
         """Tasks that an update asks for twice, wanting other examples the second time."""
         return frozenset()
 
-    def follow(self, optimiser: Optimizer) -> None:
+    def follow(self, optimiser: Optimizer) -> None:  # noqa: B027 - most have no use for it
         """Hear which optimiser trains the representation, for a curvature that uses its state."""
 
     @abstractmethod

@@ -46,7 +46,16 @@ class UpdateRule:
     """β of W_β: no weight may exceed β times another, as the theorem assumes. It keeps a source
     that was unlucky early from being lost, and the best from having everything."""
 
+    way: Literal["auto", "forward", "differences"] = "auto"
+    """Units finer than tasks: whether examples are measured by forward mode, which is exact, or by
+    differences of two forward passes, which cost a third less. By default the former where the
+    model's operators have it."""
+
     def __post_init__(self) -> None:
+        if self.way not in ("auto", "forward", "differences"):
+            raise ConfigError(
+                f'`way` must be "auto", "forward" or "differences"; got {self.way!r}.'
+            )
         if not self.step_size > 0:
             raise ConfigError(f"`step_size` (η) must be positive; got {self.step_size}.")
         if self.step not in ("mirror", "projected"):

@@ -221,6 +221,7 @@ class TargetAware(Weighting):
             losses_of=losses_of,
             alignment=self.rule.alignment,
             own_alignment=self._own_alignment,
+            way=self.rule.way,
         )
 
     def _remember(self, measured: Hypergradient | UnitHypergradient) -> None:

@@ -149,7 +149,7 @@ def _check_can_read(body: PreTrainedModel, found: Mapping[str, Any], encoder: st
             "BERT, RoBERTa, DeBERTa or ModernBERT."
         )
     languages = getattr(body.config, "languages", None)
-    if languages and getattr(body.config, "default_language", None) is None:
+    if languages and getattr(body.config, "default_language", "none needed") is None:
         raise ConfigError(
             f"{named} must be told a language; set `default_language` in its config.json to one "
             f"of {', '.join(languages[:20])}."

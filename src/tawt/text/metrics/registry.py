@@ -92,7 +92,7 @@ def metric(name: str, *, kind: str, known: Mapping[str, Metric] | None = None) -
         Traceback (most recent call last):
         tawt.errors.ConfigError: No metric 'span_f1' for regression; known: pearson, ... mae.
     """
-    known = METRICS[kind] if known is None else known
+    known = METRICS.get(kind, {}) if known is None else known
     if name not in known:
         raise ConfigError(f"No metric {name!r} for {kind}; {suggestion(name, known)}")
     return known[name]

@@ -78,7 +78,7 @@ class TaggedExamples:
         self._share = len(sentences) / max(1, words)
         self._first = np.concatenate([[0], np.cumsum(counts)])
         self.lengths: Ints = np.maximum.reduceat(self._ids.lengths, self._first[:-1])
-        """Pieces of each sentence's longest row, to batch like with like."""
+        """Pieces of each sentence's longest row, to compute like with like."""
         self.rows: Ints = counts
         """Rows of each sentence, so that long ones count for what they are."""
         self.notes: dict[str, Any] = {}

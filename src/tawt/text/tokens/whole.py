@@ -69,7 +69,7 @@ class WholeTexts:
         self._ids = FlatRows.joined(ids, dtype=np.int32)
         self._types = FlatRows.joined(types, dtype=np.int32) if types else None
         self.lengths: Ints = self._ids.lengths
-        """Pieces of each text, to batch like with like."""
+        """Pieces of each text, to compute like with like."""
         self.notes: dict[str, Any] = {}
         """What was noticed while reading, for the record."""
 

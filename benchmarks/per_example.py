@@ -1,0 +1,290 @@
+"""Alignments of single examples against a backward pass for each, and their cost in forward passes.
+
+The products ⟨v, ∇ℓ_i⟩ of 1000 examples with one direction, v the gradient of some of them, as an
+update would take. Ours go through them in batches: the first batch from the constructor on, which
+for differences includes the passes that find the step size, and the others after it. A backward
+pass per example is timed on 50 examples and scaled; for the encoder on a CPU the batches after the
+first are timed on 256, and scaled. Plain forward passes go through the same batches without a
+graph. All sides take turns, and must find the same products, or nothing is reported.
+
+Differences are also held to 2.5 forward passes, batch by batch once the step size is found, and to
+one copy of the representation beyond what a forward pass holds. Forward mode copies no parameter
+but carries a tangent beside every value, so it is held to one copy beyond two forward passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
+
+from benchmarks.finding import Finding, Numbers
+from benchmarks.live_storage import peak_extra_bytes
+from benchmarks.networks import Encoder, dense, parameter_bytes
+from benchmarks.timing import in_turns, seconds
+from tawt.gradients import dot, gradient_of
+from tawt.per_example import ExampleProducts
+from tawt.tasks import MultiTaskModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+    from tawt.gradients import Gradient
+
+_EXAMPLES = 1000
+_ALONE = 50
+_TARGET = 32  # examples that the direction is the gradient of
+_WAYS: tuple[Literal["forward", "differences"], ...] = ("forward", "differences")
+_TOLERANCES = {"forward": 1e-3, "differences": 3e-2}  # in float32, by the products' norm
+_FORWARDS = 2.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A model and examples for it."""
+
+    name: str
+    model: MultiTaskModel
+    inputs: Tensor
+    labels: Tensor
+    batch: int
+    repeats: int
+    goals: dict[str, float | None]
+    """How many times faster each way must be than a backward pass per example."""
+
+    def losses(self, rows: slice) -> Callable[[], Tensor]:
+        """The losses of some examples."""
+        inputs, labels = self.inputs[rows], self.labels[rows]
+        return lambda: F.cross_entropy(self.model(inputs, "task"), labels, reduction="none")
+
+    @property
+    def batches(self) -> list[Callable[[], Tensor]]:
+        """Of all examples."""
+        starts = range(0, len(self.labels), self.batch)
+        return [self.losses(slice(start, start + self.batch)) for start in starts]
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """Of the representation."""
+        return list(self.model.representation.parameters())
+
+    @property
+    def direction(self) -> Gradient:
+        """v: the gradient on some of the examples."""
+        return gradient_of(self.losses(slice(_TARGET))().mean(), self.parameters)
+
+
+def run(*, device: torch.device, quick: bool) -> list[Finding]:
+    """Speed, cost in forward passes and memory of both ways, for both models."""
+    cases = (_two_layers(device=device, quick=quick), _encoder(device=device, quick=quick))
+    return [finding for case in cases for finding in _findings(case, device=device)]
+
+
+def _two_layers(*, device: torch.device, quick: bool) -> Case:
+    width = 64 if quick else 4096
+    return _case(
+        f"two layers, hidden {width}",
+        MultiTaskModel(
+            dense(features=250, width=width, depth=1), {"task": torch.nn.Linear(width, 18)}
+        ),
+        torch.randn(100 if quick else _EXAMPLES, 250),
+        batch=500,
+        repeats=1 if quick else 7,
+        # 1000 examples are two batches, too few for the search for a step size to pay.
+        goals={"forward": 30.0, "differences": None},
+        device=device,
+    )
+
+
+def _encoder(*, device: torch.device, quick: bool) -> Case:
+    width, layers, vocabulary = (32, 1, 500) if quick else (384, 6, 30522)
+    encoder = Encoder(vocabulary=vocabulary, width=width, layers=layers, heads=width // 32)
+    cuda = device.type == "cuda"
+    return _case(
+        f"encoder {layers} x {width}, 32 tokens",
+        MultiTaskModel(encoder, {"task": torch.nn.Linear(width, 18)}),
+        torch.randint(vocabulary, (64 if quick else _EXAMPLES if cuda else 256, 32)),
+        batch=250 if cuda else 64,
+        repeats=1 if quick else 3,
+        # Forward mode multiplies three matrices where two forward passes multiply two.
+        goals=dict.fromkeys(_WAYS, 20.0) if cuda else {"forward": None, "differences": 5.0},
+        device=device,
+    )
+
+
+def _case(
+    name: str,
+    model: MultiTaskModel,
+    inputs: Tensor,
+    *,
+    batch: int,
+    repeats: int,
+    goals: dict[str, float | None],
+    device: torch.device,
+) -> Case:
+    return Case(
+        name=name,
+        model=model.to(device).eval(),
+        inputs=inputs.to(device),
+        labels=torch.randint(18, (len(inputs),), device=device),
+        batch=batch,
+        repeats=repeats,
+        goals=goals,
+    )
+
+
+def _findings(case: Case, *, device: torch.device) -> list[Finding]:
+    direction = case.direction
+    settled = {way: _settled(case, direction, way) for way in _WAYS}
+    _check_same(case, direction, settled)
+    timed = partial(seconds, device=device)
+    sides: dict[str, Callable[[], float]] = {
+        "alone": partial(timed, partial(_alone, case, direction)),
+        "forward pass": partial(timed, partial(_forward_passes, case)),
+    }
+    for way in _WAYS:
+        sides[f"{way}, first"] = partial(timed, partial(_settled, case, direction, way))
+        sides[f"{way}, later"] = partial(timed, partial(_all, case, settled[way]))
+    times = _for_1000(case, in_turns(sides, repeats=case.repeats))
+    errors = {"relative_error_of_differences": settled["differences"].relative_error or 0.0}
+    numbers: Numbers = {
+        "batch": case.batch,
+        "examples": len(case.labels),
+        **errors,
+        **{f"seconds_of_1000, {name}": found for name, found in times.items()},
+    }
+    found = [
+        *(_faster(case, way, times) for way in _WAYS),
+        *(_in_passes(case, way, times) for way in _WAYS),
+        *(_memory(case, direction, way, device=device) for way in _WAYS),
+    ]
+    return [replace(finding, numbers={**numbers, **finding.numbers}) for finding in found]
+
+
+def _for_1000(case: Case, times: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Seconds that 1000 examples take by each way; of the ways' own, also without a first batch."""
+    scale = _EXAMPLES / len(case.labels)
+    found = {
+        "alone": [t * _EXAMPLES / _ALONE for t in times["alone"]],
+        "forward pass": [t * scale for t in times["forward pass"]],
+    }
+    for way in _WAYS:
+        first, later = times[f"{way}, first"], times[f"{way}, later"]
+        rest = (_EXAMPLES - case.batch) / len(case.labels)
+        found[way] = [f + t * rest for f, t in zip(first, later, strict=True)]
+        found[f"{way}, settled"] = [t * scale for t in later]
+    return found
+
+
+def _settled(
+    case: Case, direction: Gradient, way: Literal["forward", "differences"]
+) -> ExampleProducts:
+    """After its first batch: the step size is found."""
+    products = ExampleProducts(case.model, case.parameters, direction, way=way)
+    products(case.batches[0])
+    return products
+
+
+def _all(case: Case, products: ExampleProducts) -> Tensor:
+    return torch.cat([products(losses) for losses in case.batches])
+
+
+def _alone(case: Case, direction: Gradient) -> Tensor:
+    """One backward pass per example."""
+    found = []
+    for row in range(_ALONE):
+        loss = case.losses(slice(row, row + 1))()[0]
+        found.append(dot(direction, gradient_of(loss, case.parameters)))
+    return torch.stack(found)
+
+
+def _forward_passes(case: Case) -> None:
+    with torch.no_grad():
+        for losses in case.batches:
+            losses()
+
+
+def _check_same(case: Case, direction: Gradient, settled: dict[str, ExampleProducts]) -> None:
+    exact = _alone(case, direction)
+    for way, products in settled.items():
+        found = _all(case, products)[:_ALONE].double()
+        apart = float((found - exact).norm() / exact.norm())
+        if not apart <= _TOLERANCES[way]:
+            raise RuntimeError(f"{case.name}: products by {way} are {apart:.1e} off.")
+
+
+def _faster(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
+    each = [a / b for a, b in zip(times["alone"], times[way], strict=True)]
+    return Finding(
+        benchmark="per_example",
+        what=f"{case.name}: a backward pass per example over {_called(way)}",
+        value=median(times["alone"]) / median(times[way]),
+        unit="x",
+        goal=case.goals[way],
+        direction="at least",
+        spread=(min(each), max(each)),
+        note=f"1000 examples in {median(times[way]):.2f} s for {median(times['alone']):.2f} s",
+    )
+
+
+def _in_passes(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
+    settled, plain = times[f"{way}, settled"], times["forward pass"]
+    each = [a / b for a, b in zip(settled, plain, strict=True)]
+    return Finding(
+        benchmark="per_example",
+        what=f"{case.name}: {_called(way)} over a forward pass",
+        value=median(settled) / median(plain),
+        unit="x",
+        goal=_FORWARDS if way == "differences" else None,
+        spread=(min(each), max(each)),
+        note=f"batches of {case.batch}; with the search for the step size "
+        f"{median(times[way]) / median(plain):.2f}"
+        if way == "differences"
+        else f"batches of {case.batch}",
+    )
+
+
+def _memory(
+    case: Case,
+    direction: Gradient,
+    way: Literal["forward", "differences"],
+    *,
+    device: torch.device,
+) -> Finding:
+    present = [*case.model.parameters(), *case.model.buffers(), case.inputs, case.labels]
+    present += [entry for entry in direction if entry is not None]
+    size = parameter_bytes(case.model.representation)
+    losses = case.batches[0]
+
+    def forward() -> None:
+        with torch.no_grad():
+            losses()
+
+    def ours() -> None:
+        ExampleProducts(case.model, case.parameters, direction, way=way)(losses)
+
+    activations, peak = (
+        peak_extra_bytes(action, device=device, present=present) / size
+        for action in (forward, ours)
+    )
+    passes = 2 if way == "forward" else 1
+    return Finding(
+        benchmark="per_example",
+        what=f"{case.name}: peak extra memory of {_called(way)}, a batch of {case.batch}",
+        value=peak,
+        unit="copies",
+        goal=round(1 + passes * activations + 0.01, 2),  # the losses themselves, and scalars
+        note=f"goal is one copy and the {activations:.2f} of a forward pass"
+        + (", twice" if passes == 2 else ""),
+        numbers={"activation_copies": activations},
+    )
+
+
+def _called(way: str) -> str:
+    return "forward mode" if way == "forward" else way

@@ -1,0 +1,65 @@
+"""Every curvature by its name in a configuration, as far as a finished run."""
+
+import dataclasses
+import json
+
+import pytest
+
+from tawt.curvature import (
+    AdamDiagonal,
+    ConjugateGradient,
+    Dense,
+    Identity,
+    KroneckerFactored,
+    Neumann,
+    Nystrom,
+)
+from tawt.studies import parsed, run
+from tawt.studies.building import rule
+
+KINDS = {
+    "identity": ({"scale": 5.0}, Identity(scale=5.0)),
+    "adam": ({"damping": 0.5}, AdamDiagonal(damping=0.5)),
+    "kfac": (
+        {"damping": 0.5, "labels": "given"},
+        KroneckerFactored(damping=0.5, eigenvalues="products", labels="given"),
+    ),
+    "ekfac": ({"damping": 0.5}, KroneckerFactored(damping=0.5)),
+    "conjugate-gradient": ({"iterations": 3}, ConjugateGradient(iterations=3)),
+    "neumann": ({"iterations": 3, "damping": 0.0}, Neumann(terms=3, damping=0.0)),
+    "nystrom": ({"rank": 3, "damping": 0.5}, Nystrom(rank=3, damping=0.5)),
+    "dense": ({}, Dense(damping=0.01)),
+}
+
+
+def configuration(kind, **changes):
+    curvature = {"kind": kind, **KINDS[kind][0]}
+    return parsed(
+        {
+            "data": {"kind": "digits", "target_size": 30},
+            "sources": ["parity", "noise"],
+            "target": "digit",
+            "weighting": {"alignment": "curvature", "curvature": curvature, "step_size": 0.1},
+            **changes,
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_configuration_builds_it(kind):
+    built = rule(configuration(kind).weighting).alignment.curvature
+    expected = KINDS[kind][1]
+    assert type(built) is type(expected)
+    assert dataclasses.asdict(built) == dataclasses.asdict(expected)
+
+
+@pytest.mark.parametrize("kind", ["adam", "kfac", "ekfac", "nystrom"])
+@pytest.mark.parametrize("model", [{"kind": "cnn"}, {"widths": [8]}], ids=["cnn", "mlp"])
+def test_a_run_uses_it(kind, model, tmp_path):
+    small = {"batch_size": 256, "update_every": 3}
+    run(configuration(kind, model=model, epochs=1, training=small), tmp_path / "run")
+    lines = (tmp_path / "run" / "weights.jsonl").read_text(encoding="utf-8").splitlines()
+    updates = [json.loads(line) for line in lines]
+    assert updates
+    assert all(update["skipped"] is None for update in updates)
+    assert all(all(map(abs, update["alignments"].values())) for update in updates)
