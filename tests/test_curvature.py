@@ -85,6 +85,23 @@ def test_a_linear_loss_has_no_curvature():
     torch.testing.assert_close(hessian.product([torch.ones(3)])[0], torch.zeros(3))
 
 
+def test_fused_attention_has_products_too():
+    """Of the same numbers as attention written out."""
+    generator = torch.Generator().manual_seed(0)
+    x, vector = (torch.randn(2, 1, 5, 4, generator=generator, **torch_double) for _ in range(2))
+    x.requires_grad_()
+
+    def product(attention):
+        hessian = WeightedHessian([x], {"a": 1.0}, lambda task: attention(x).square().sum())
+        return hessian.product([vector])
+
+    def written_out(x):
+        return (x @ x.mT / x.shape[-1] ** 0.5).softmax(-1) @ x
+
+    fused = torch.nn.functional.scaled_dot_product_attention
+    torch.testing.assert_close(product(lambda x: fused(x, x, x)), product(written_out))
+
+
 def test_sources_without_weight_are_not_evaluated():
     x = torch.randn(3, requires_grad=True)
     asked = []

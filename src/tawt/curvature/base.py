@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tawt.gradients import Gradient, gradient_of, width
 
@@ -87,7 +88,9 @@ class WeightedHessian:
     def product(self, vector: Vector) -> Vector:
         """H · vector, as one backward pass through the kept gradient."""
         if self._gradient is None:
-            total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
+            # Fused attention has no second derivative; attention written out has.
+            with sdpa_kernel(SDPBackend.MATH):
+                total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
             self._gradient = gradient_of(total, self._parameters, create_graph=True)
         # Entries that do not depend on any parameter (a linear loss) have no second derivative.
         pairs = [

@@ -1,0 +1,92 @@
+"""Weights on the sentences and texts of a source, and on groups of them."""
+
+import numpy as np
+import pytest
+import torch
+
+from tawt.studies import RunFolder
+from tawt.studies.auditing import audit
+from tawt.studies.run import check, run
+from tawt.training.each import EachExample
+from tests.text.studies import TextStudy, reviews, tagged, tagging_study
+
+
+def with_units(study, unit, **weighting):
+    study.set("weighting", {"unit": unit, **weighting})
+    return study.set("training.update_every", 4)
+
+
+@pytest.mark.parametrize("alignment", ["cosine", "curvature"])
+def test_sentences_are_audited_with_their_words_and_lines(tiny, tmp_path, alignment):
+    study = tagging_study(tmp_path / "study", tiny, paradigm="joint")
+    run(with_units(study, "example", alignment=alignment).config, tmp_path / "run")
+    rows = audit(tmp_path / "run", most=36)
+    assert [row["weight"] for row in rows] == sorted(row["weight"] for row in rows)
+    tasks, *_ = check(study.config)
+    source = next(task for task in tasks if task.name == "pos")
+    row = next(row for row in rows if row["source"] == "pos")
+    sentence = source.train.sentences[row["example"] - 1]
+    assert row["text"] == " ".join(sentence.words)
+    assert row["line"] == sentence.line
+    assert row["label"] == " ".join(sentence.tags)
+
+
+def test_losses_of_sentences_in_windows_are_those_of_whole_sentences(tiny, tmp_path):
+    """A sentence in several rows has one loss, and rows of one batch do not mix."""
+    study = TextStudy(tmp_path / "study", tiny, paradigm="joint")
+    study.task("goal", "tagging", train=tagged(12, seed=1), test=tagged(5, seed=2))
+    study.task("source", "tagging", source=True, train=tagged(30, seed=3))
+    study.set("model.max_length", 12)
+    tasks, model, _, _ = check(study.config)
+    source = next(task for task in tasks if task.name == "source")
+    assert source.train.rows.max() > 1
+    each = EachExample(
+        model=model,
+        tasks={task.name: task for task in tasks},
+        examples={"source": source.train},
+        at_once=7,
+        most=None,
+        draw=np.random.default_rng(0),
+        device=torch.device("cpu"),
+    )
+    seen = []
+    for indices, losses in each("source"):
+        found = losses()
+        for index, loss in zip(indices.tolist(), found.tolist(), strict=True):
+            batch = source.train.batch(np.array([index]))
+            with torch.no_grad():
+                alone = source.kind.losses(model(batch.inputs, "source"), batch.labels).sum()
+            assert loss == pytest.approx(float(alone), rel=1e-4)
+            seen.append(index)
+    assert sorted(seen) == list(range(30))
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"), [("label", {"good", "bad"}), ("column", {"1", "2"}), ("length", None)]
+)
+def test_texts_are_grouped(tiny, tmp_path, by, expected):
+    study = TextStudy(tmp_path / "study", tiny, paradigm="pre-training")
+    study.task("goal", "classification", train=reviews(12, seed=1), test=reviews(6, seed=2))
+    domains = [{**each, "year": 1 + k % 2} for k, each in enumerate(reviews(40, seed=3))]
+    study.task("source", "classification", source=True, train=domains)
+    study.set("data.tasks.source.fields", {"group": "year"})
+    study = with_units(study, "group", group={"by": by, "count": 3})
+    run(study.config, tmp_path / "run")
+    groups = RunFolder(tmp_path / "run").shown_units()["groups"]["source"]
+    assert sum(group["examples"] for group in groups) == 40
+    if expected is not None:
+        assert {group["group"] for group in groups} == expected
+    else:
+        assert len(groups) == 3
+        assert max(group["examples"] for group in groups) < 25
+
+
+def test_a_measured_sample_is_of_the_size_asked_for(tiny, tmp_path):
+    study = tagging_study(tmp_path / "study", tiny, paradigm="joint")
+    study = with_units(study, "example").set("training.unit_examples", 5)
+    record = run(study.config, tmp_path / "run")
+    assert sum(record["weights"].values()) == pytest.approx(1, abs=1e-5)
+    first = RunFolder(tmp_path / "run").updates()[0]
+    assert first["units"]["quantiles"]["0.05"] == pytest.approx(
+        first["units"]["quantiles"]["0.5"], rel=0.1
+    )  # most were not measured, and stay where they were
