@@ -71,7 +71,7 @@ def test_a_run_on_text_uses_it(kind, tmp_path):
     text = {
         "data": {"kind": "grammar", "source_size": 40, "target_size": 20},
         "sources": ["pos", "chunk"],
-        "target": "ner",
+        "target": "entity",
         "model": {"encoder": encoder},
         "epochs": 1,
         "training": {"gradient_examples": 8, "batch_size": 32},
