@@ -16,17 +16,14 @@ import statistics
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from benchmarks.bilevel import SOURCES, Bilevel
-from benchmarks.data import TARGET, Shape, random_tasks, source_names
-from benchmarks.live_storage import peak_extra_bytes
-from benchmarks.networks import dense, parameter_bytes
-from benchmarks.timing import in_turns, seconds
+from benchmarks.curvature_cost import cost
 from tawt.curvature import (
     AdamDiagonal,
     ConjugateGradient,
@@ -39,8 +36,6 @@ from tawt.curvature import (
 )
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.studies.record import circumstances
-from tawt.tasks import MultiTaskModel
-from tawt.weighting import TargetAware, UpdateRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -81,6 +76,19 @@ def rows() -> dict[str, Alignment]:
         **usual(0.01),
         "conjugate gradient, heads follow": CurvatureWeighted(ConjugateGradient()),
         **{name: CurvatureWeighted(Dense()) for name in _DENSE},
+    }
+
+
+def costly() -> dict[str, Alignment]:
+    """What is compared by its cost.
+
+    With less damping conjugate gradient stops early at negative curvature, and with it soon at its
+    tolerance; what it may cost is all its iterations.
+    """
+    all_iterations = CurvatureWeighted(ConjugateGradient(damping=1.0, tolerance=0.0))
+    return {
+        name: all_iterations if name.startswith("conjugate") else alignment
+        for name, alignment in usual(1.0).items()
     }
 
 
@@ -167,69 +175,6 @@ def sweep(problems: list[Solved]) -> dict[str, dict[str, dict[str, float]]]:
                 by_state[f"{damping:g}"] = statistics.fmean(correlations)
         print(f"swept {name}", flush=True)
     return found
-
-
-def cost() -> dict[str, dict[str, float]]:
-    """Time and memory of an update: MLP 3 x 256 on 64 features, three sources of 64 examples."""
-    device = torch.device("cpu")
-    sources = source_names(3)
-    tasks = random_tasks(dict.fromkeys([*sources, TARGET], EXAMPLES), shape=Shape(64))
-    torch.manual_seed(0)
-    model = MultiTaskModel.for_tasks(dense(features=64, width=256, depth=3), tasks, width=256)
-    batches = {task.name: task.train.batch(np.arange(EXAMPLES)) for task in tasks}
-    optimiser = _trained(model, batches, sources)
-
-    def loss_of(task: str) -> Tensor:
-        return nn.functional.cross_entropy(model(batches[task].inputs, task), batches[task].labels)
-
-    def updating(alignment: Alignment) -> Callable[[], object]:
-        weights = TargetAware(
-            sources=sources, target=TARGET, rule=UpdateRule(alignment=alignment, step_size=1e-6)
-        )
-        weights.follow(optimiser)
-        return lambda: weights.update(model.representation, loss_of=loss_of, touching=[model])
-
-    # With less damping conjugate gradient stops early at negative curvature, and here it would
-    # soon be at its tolerance; what it may cost is all its iterations.
-    all_iterations = CurvatureWeighted(ConjugateGradient(damping=1.0, tolerance=0.0))
-    sides = {
-        name: updating(all_iterations if name.startswith("conjugate") else row)
-        for name, row in usual(1.0).items()
-    }
-    times = in_turns(
-        {
-            name: lambda action=action: seconds(action, device=device)
-            for name, action in sides.items()
-        },
-        repeats=7,
-        warm_up=1,
-    )
-    present = [*model.parameters(), *model.buffers()]
-    present += [tensor for batch in batches.values() for tensor in (batch.inputs, batch.labels)]
-    present += [value for state in optimiser.state.values() for value in state.values()]
-    size = parameter_bytes(model.representation)
-    return {
-        name: {
-            "milliseconds": 1000 * statistics.median(times[name]),
-            "copies": peak_extra_bytes(action, device=device, present=present) / size,
-        }
-        for name, action in sides.items()
-    }
-
-
-def _trained(
-    model: MultiTaskModel, batches: Mapping[str, Any], sources: list[str]
-) -> torch.optim.Optimizer:
-    """A few steps, so that Adam has something to say."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
-    for _ in range(5):
-        optimiser.zero_grad()
-        for task in sources:
-            outputs = model(batches[task].inputs, task)
-            nn.functional.cross_entropy(outputs, batches[task].labels).backward()
-        optimiser.step()
-    optimiser.zero_grad()
-    return optimiser
 
 
 def written(
@@ -335,7 +280,7 @@ def main() -> None:
     for seed in SEEDS:
         problems.append(solved(seed))
         print(f"solved problem {seed + 1} of {len(SEEDS)}", flush=True)
-    found, swept, costs = quality(problems), sweep(problems[:SWEPT]), cost()
+    found, swept, costs = quality(problems), sweep(problems[:SWEPT]), cost(costly())
     text = written(found, swept, costs)
     REPORTS.mkdir(exist_ok=True)
     (REPORTS / "curvatures.md").write_text(text, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +87,12 @@ def assert_measured(folder):
     assert updates
     assert all(update["skipped"] is None for update in updates)
     assert all(all(update["alignments"].values()) for update in updates)
+
+
+def test_the_documentation_has_the_numbers_of_the_record():
+    root = Path(__file__).parents[1]
+    record = (root / "benchmarks" / "reports" / "curvatures.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "curvature.md").read_text(encoding="utf-8").splitlines()
+    rows = [line for line in record.splitlines() if line.startswith("|")]
+    assert len(rows) > 40
+    assert [row for row in rows if row not in page] == []

@@ -4,6 +4,7 @@ import copy
 import csv
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from tawt.studies.auditing import audit
 from tawt.studies.run import run
 from tawt.tasks import MultiTaskModel
 from tawt.training import JointTraining, PreTraining, Settings, train
+from tawt.training.devices import accelerator_for
+from tawt.training.each import EachExample
 from tawt.unit_weights import UnitWeights
 from tawt.units import Units
 from tawt.weighting import TargetAware, UpdateRule
@@ -236,6 +239,28 @@ def test_every_paradigm_takes_every_unit(unit, paradigm):
         assert result.weights["goal"] == pytest.approx(0.3, abs=1e-6)
     summary = result.history[-1].units
     assert summary["count"] == (64 if unit == "example" else 6)
+
+
+def test_examples_are_measured_in_full_precision_whatever_steps_are_in():
+    task = a_task("near", 1, 40)
+    torch.manual_seed(0)
+    model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), [task], width=8)
+    each = partial(
+        EachExample,
+        tasks={"near": task},
+        examples={"near": task.train},
+        at_once=40,
+        most=None,
+        draw=np.random.default_rng(0),
+        device=torch.device("cpu"),
+    )
+    [(_, plain)] = each(model=copy.deepcopy(model))("near")
+    wrapped = accelerator_for("bf16", device="cpu").prepare(model)
+    assert not torch.allclose(
+        task.kind.losses(wrapped(task.train.inputs, "near"), task.train.labels), plain(), rtol=1e-5
+    )  # or the test would show nothing
+    [(_, losses)] = each(model=model)("near")
+    assert torch.equal(losses(), plain())
 
 
 class Kept:

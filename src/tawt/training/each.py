@@ -64,7 +64,8 @@ class EachExample:
     def _losses(self, task: str, batch: Batch, size: int) -> Tensor:
         self.model.eval()
         with torch.autocast(self.device.type, enabled=False):
-            outputs = self.model(batch.inputs, task)
+            # Its parts, since Accelerate has put its own autocast into the model's forward.
+            outputs = self.model.heads[task](self.model.representation(batch.inputs))
             losses = self.tasks[task].kind.losses(outputs, batch.labels)
         if batch.owners is None:
             return losses
