@@ -107,7 +107,7 @@ def sentences(file: Path) -> list[list[tuple[str, str]]]:
 
 
 def words_of(data: Path, types: str, split: str, vectors: dict[str, NDArray[np.float32]]) -> Words:
-    """The words of a split that have a type, in sentences whose words are the same in both files."""
+    """Words of a split that have a type, in sentences whose words are the same in both files."""
     table = pd.read_csv(data / "sentences.tsv", sep="\t", quoting=3)
     both = table[(table["split"] == split) & (table["pos"] > 0) & (table[types] > 0)]
     tagged, typed = (sentences(data / f"{task}.{split}.tsv") for task in ("pos", types))
