@@ -4,6 +4,7 @@ import copy
 import csv
 import io
 import json
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -17,11 +18,13 @@ from tawt.errors import ConfigError, Interrupted, RunError, WeightsError
 from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient, unit_hypergradient
 from tawt.studies import RunFolder, load, units
 from tawt.studies.auditing import audit
+from tawt.studies.rows import chosen
 from tawt.studies.run import run
 from tawt.tasks import MultiTaskModel
 from tawt.training import JointTraining, PreTraining, Settings, train
 from tawt.training.devices import accelerator_for
 from tawt.training.each import EachExample
+from tawt.training.fresh import FreshLosses
 from tawt.unit_weights import UnitWeights
 from tawt.units import Units
 from tawt.weighting import TargetAware, UpdateRule
@@ -169,6 +172,65 @@ def test_units_of_other_sources_are_refused():
         TargetAware(sources=["near"], target="goal", units=Units.of_examples({"other": 3}))
 
 
+def test_fine_units_do_not_take_projected_steps():
+    with pytest.raises(WeightsError, match="mirror"):
+        TargetAware(
+            sources=["a"],
+            target="goal",
+            units=Units.of_examples({"a": 3}),
+            rule=UpdateRule(step="projected"),
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_saved_weights_are_restored_bit_by_bit(seed):
+    def built(labels):
+        return TargetAware(sources=["a"], target="goal", units=Units.of_groups({"a": labels}))
+
+    labels = list("xyzxyzw")
+    weights = built(labels)
+    noise = torch.randn(4, generator=torch.Generator().manual_seed(seed))
+    weights.weights = weights.weights.moved(weights.weights.logs + noise)
+    again = built(labels)
+    again.load_state_dict(weights.state_dict())
+    assert torch.equal(again.weights.logs, weights.weights.logs)
+    with pytest.raises(WeightsError, match="other groups"):
+        built(list("xyzxyww")).load_state_dict(weights.state_dict())
+
+
+def test_a_source_left_out_on_purpose_has_no_example_to_compare():
+    weights = TargetAware(
+        sources=["a", "b"],
+        target="goal",
+        initial={"a": 1.0, "b": 0.0},
+        units=Units.of_examples({"a": 2, "b": 3}),
+    )
+    assert weights.weights.relative("b", np.arange(3)).tolist() == [1.0, 1.0, 1.0]
+    assert all(np.isfinite(list(weights.weights.summary()["quantiles"].values())))
+
+
+@pytest.mark.usefixtures("wide")
+def test_alignments_are_averaged_over_the_updates_that_measured_them():
+    small = Small()
+    weights = TargetAware(
+        sources=list(SIZES), target="goal", units=Units.of_examples(SIZES), rule=UpdateRule.paper()
+    )
+    found = []
+    for chosen in ([0, 1], [1, 2]):
+
+        def some(task, chosen=chosen):
+            yield np.array(chosen), lambda: small.losses(task, chosen)
+
+        before = weights.mean_alignments.clone()
+        weights.update(small.encoder, loss_of=small.loss_of, losses_of=some, touching=[small.model])
+        found.append((before, weights.mean_alignments.clone()))
+    (_, first), (_, second) = found
+    assert first[0] == second[0]  # measured once, in the first
+    assert first[2] == 0.0
+    assert second[2] != 0.0
+    assert second[1] == pytest.approx(float(first[1]), rel=1e-5)  # the model has not moved
+
+
 def test_an_example_that_is_not_finite_stops_no_training():
     small = Small()
     weights = TargetAware(sources=list(SIZES), target="goal", units=Units.of_examples(SIZES))
@@ -307,7 +369,43 @@ def test_an_example_counts_what_its_weight_says():
     torch.testing.assert_close(weights.relative("far", indices), expected, rtol=1e-5, atol=0)
 
 
+def test_a_sources_own_loss_is_of_examples_drawn_as_often_as_they_count():
+    task = a_task("near", 1, 40)
+    torch.manual_seed(0)
+    model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), [task], width=8)
+    weighting = TargetAware(sources=["near"], target="goal", units=Units.of_examples({"near": 40}))
+    logs = torch.full((40,), -20.0)
+    logs[[3, 8]] = torch.tensor([0.75, 0.25]).log()
+    weighting.weights = weighting.weights.moved(logs)
+    draws = [
+        FreshLosses(
+            model,
+            {"near": task},
+            {"near": task.train},
+            count=40,
+            weighting=weighting,
+            seed=0,
+            update=update,
+            device=torch.device("cpu"),
+            autocast=nullcontext,
+        ).batch("near")[0]
+        for update in range(10)
+    ]
+    found = torch.cat([batch.inputs for batch in draws])
+    share = float((found == task.train.inputs[3]).all(1).float().mean())
+    assert share == pytest.approx(0.75, abs=0.1)
+    others = [float((found == task.train.inputs[k]).all(1).float().mean()) for k in (0, 8)]
+    assert others == pytest.approx([0.0, 0.25], abs=0.1)
+
+
 # On the command line
+
+
+def test_weights_of_tasks_are_not_held_where_weights_are_on_examples(study):
+    config = load(unit_study(study, "example").path)
+    assert "learned weights held" not in [row.name for row in chosen(None, config)]
+    with pytest.raises(ConfigError, match="whole tasks"):
+        chosen(["weighted normalized joint", "learned weights held"], config)
 
 
 def unit_study(study, unit, **weighting):

@@ -48,6 +48,14 @@ def test_no_units_are_refused(sizes):
         Units.of_groups({name: [] for name in sizes})
 
 
+def test_a_long_label_costs_no_more_than_itself():
+    labels = ["a" * 2000, *(["b"] * 1000)]
+    units = Units.of_groups({"x": labels})
+    assert units.members["x"].nbytes == 4 * len(labels)
+    assert units.members["x"][:2].tolist() == [0, 1]
+    assert units.fingerprint() != Units.of_groups({"x": labels[::-1]}).fingerprint()
+
+
 def test_a_unit_that_is_not_there():
     with pytest.raises(WeightsError, match="no unit 7"):
         EXAMPLES.place(7)
@@ -107,7 +115,7 @@ def test_a_summary_names_the_most_and_the_least():
     logs = start.logs.clone()
     logs[3] += 2.0
     logs[5] -= 2.0
-    found = start.moved(torch.log_softmax(logs, 0)).summary({"pos": 5, "chunk": 2})
+    found = start.moved(torch.log_softmax(logs, 0)).summary()
     assert found["most"][0][:2] == ["chunk", 1] or found["most"][0][:2] == ["pos", 3]
     assert found["least"][0][:2] == ["chunk", 0]
     assert found["count"] == 7
@@ -157,6 +165,6 @@ def test_ten_million_examples_fit_and_move():
     factors = weights.relative("web", np.array([0, size - 1]))
     expected = gradient[0] - gradient[size - 1]
     assert float((factors[1] / factors[0]).log()) == pytest.approx(float(expected), abs=1e-2)
-    found = weights.summary({"web": size, "goal": 100})
+    found = weights.summary()
     assert found["quantiles"]["0.01"] < 0.5 < found["quantiles"]["0.5"]
     assert len(found["least"]) == 20

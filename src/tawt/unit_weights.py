@@ -89,12 +89,15 @@ class UnitWeights:
     @cached_property
     def _per_example(self) -> dict[str, Tensor]:
         """Logarithm of what an example of each unit counts beside the average one of its source."""
-        return {
-            source: self.logs[span]
-            - torch.from_numpy(self.units.counts(source)).log().float()
-            - (self._totals[source] - math.log(self.units.sizes[source]))
-            for source, span in self.units.spans.items()
-        }
+        found: dict[str, Tensor] = {}
+        for source, span in self.units.spans.items():
+            total, size = self._totals[source], self.units.sizes[source]
+            if total == -math.inf:  # a source left out on purpose: nothing to compare inside it
+                found[source] = torch.zeros_like(self.logs[span])
+                continue
+            counts = torch.from_numpy(self.units.counts(source)).log().float()
+            found[source] = self.logs[span] - counts - (total - math.log(size))
+        return found
 
     def per_example(self, source: str) -> Tensor:
         """Logarithm of what an example of each of the source's units counts beside the average."""
@@ -115,9 +118,14 @@ class UnitWeights:
 
     def effective_sample_size(self, sizes: Mapping[str, int]) -> float:
         """N_ω = (Σ ω_u² / n_u)⁻¹."""
+        targets = [sizes[name] for name in self.names[len(self.units.sizes) :]]
+        counts = torch.cat([self._counts(), torch.tensor(targets, dtype=torch.float64)])
+        return simplex.effective_sample_size(self.logs.double(), counts)
+
+    def _counts(self) -> Tensor:
+        """Examples of each of the sources' units."""
         counts = [torch.from_numpy(self.units.counts(source)) for source in self.units.sizes]
-        counts += [torch.tensor([sizes[name]]) for name in self.names[len(self.units.sizes) :]]
-        return simplex.effective_sample_size(self.logs.double(), torch.cat(counts).double())
+        return torch.cat(counts).double()
 
     def moved(self, logs: Tensor) -> UnitWeights:
         """The same units with other weights, which are made to sum to one.
@@ -127,8 +135,12 @@ class UnitWeights:
         wide = logs.double()
         return UnitWeights(self.units, self.names, (wide - torch.logsumexp(wide, 0)).float())
 
-    def summary(self, sizes: Mapping[str, int]) -> dict[str, Any]:
-        """What a history keeps of them: a few numbers, however many units there are.
+    def restored(self, logs: Tensor) -> UnitWeights:
+        """The same units with weights that were saved, bit by bit."""
+        return UnitWeights(self.units, self.names, logs.to(self.logs))
+
+    def summary(self) -> dict[str, Any]:
+        """What a history keeps of the sources' units: a few numbers, however many there are.
 
         Weights are given as what an example counts beside the average one of its source.
         """
@@ -138,7 +150,7 @@ class UnitWeights:
         return {
             "count": self.units.count,
             "entropy": simplex.entropy(sources),
-            "effective_sample_size": self.effective_sample_size(sizes),
+            "effective_sample_size": simplex.effective_sample_size(sources, self._counts()),
             "quantiles": _quantiles(each),
             "most": self._named(each.topk(shown)),
             "least": self._named(each.topk(shown, largest=False)),

@@ -6,6 +6,8 @@ an example, so that there may be millions.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -64,11 +66,22 @@ class Units:
         members: dict[str, Numbers] = {}
         before = 0
         for source, given in labels.items():
-            found, numbers = np.unique(np.asarray(given).astype(str), return_inverse=True)
-            groups[source] = tuple(found.tolist())
-            members[source] = (numbers.ravel() + before).astype(np.int32)
-            before += len(found)
+            codes: dict[str, int] = {}
+            seen = (codes.setdefault(str(label), len(codes)) for label in given)
+            numbers = np.fromiter(seen, np.int32, len(given))
+            groups[source] = tuple(sorted(codes))
+            places = np.argsort(np.argsort(list(codes))).astype(np.int32)
+            members[source] = places[numbers] + np.int32(before)
+            before += len(codes)
         return cls({source: len(given) for source, given in labels.items()}, groups, members)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of what is what, to tell whether saved weights are of these units."""
+        about = {"sizes": dict(self.sizes), "groups": {k: list(v) for k, v in self.groups.items()}}
+        digest = hashlib.sha256(json.dumps(about).encode())
+        for source in self.members:
+            digest.update(self.members[source].tobytes())
+        return digest.hexdigest()
 
     @property
     def are_examples(self) -> bool:

@@ -163,6 +163,10 @@ class SourceWeights:
     def relative(self, task: str, indices: object) -> None:
         """What examples count beside the average one of their task: all the same."""
 
+    def restored(self, logs: Tensor) -> SourceWeights:
+        """The same units with weights that were saved."""
+        return self.moved(logs.to(self.logs))
+
     def moved(self, logs: Tensor) -> SourceWeights:
         """The same units with other weights."""
         return SourceWeights(self.names, logs)

@@ -109,11 +109,12 @@ def unit_hypergradient(
         own_alignment=own_alignment,
     )
     products = ExampleProducts(module, parameters, aim.direction, way=way)
-    norms = ExampleNorms(module, parameters) if alignment.needs_norms else None
     found = torch.zeros(len(weights), dtype=torch.float32)
     measured = torch.zeros(len(weights), dtype=torch.bool)
     means: dict[str, float] = {}
     for source, span in units.spans.items():
+        # Of each source its own: what one's examples do not allow need not be denied the next.
+        norms = ExampleNorms(module, parameters) if alignment.needs_norms else None
         sums, counts = torch.zeros(2, span.stop - span.start, dtype=torch.float32)
         for indices, losses in losses_of(source):
             inner = products(losses)

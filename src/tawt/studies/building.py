@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -185,9 +186,19 @@ def fingerprints(found: Sequence[Task]) -> dict[str, dict[str, Any]]:
             for split in ("train", "dev", "test")
             if (examples := getattr(task, split)) is not None and hasattr(examples, "fingerprint")
         }
+        | _groups(task)
         | ({"notes": notes} if (notes := getattr(task.train, "notes", None)) else {})
         for task in found
     }
+
+
+def _groups(task: Task) -> dict[str, Any]:
+    """SHA-256 of the groups that the data names, where it does."""
+    named = getattr(task.train, "groups", None)
+    if named is None or all(group is None for group in named):
+        return {}
+    digest = hashlib.sha256("\0".join(map(str, named)).encode())
+    return {"groups": {"sha256": digest.hexdigest()}}
 
 
 def _curvature(settings: CurvatureConfig) -> Curvature:

@@ -129,12 +129,18 @@ over them is learning's.
 def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
     """The rows of these names, or those that make sense for the configuration."""
     if names is None:
-        held = holds_share(config)
-        return [row for row in _ROWS if held or not row.holds_share]
+        held, fine = holds_share(config), config.weighting.unit != "task"
+        rows = [row for row in _ROWS if held or not row.holds_share]
+        return [row for row in rows if not (fine and row.weights_from)]
     for name in names:
         if name not in ROWS:
             raise ConfigError(f"There is no row {name!r} to compare; {suggestion(name, ROWS)}")
         needed = ROWS[name].weights_from
+        if needed is not None and config.weighting.unit != "task":
+            raise ConfigError(
+                f"The row {name!r} holds the weights of whole tasks; leave it out with "
+                f"`weighting.unit: {config.weighting.unit}`."
+            )
         if needed is not None and needed not in names:
             raise ConfigError(f"The row {name!r} needs the row {needed!r}; name it too.")
     return [ROWS[name] for name in names]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import torch
 
-from tawt.training.batches import with_factors
 from tawt.training.devices import moved
 from tawt.training.parts import Parts
 from tawt.training.streams import stream
@@ -72,16 +72,13 @@ class FreshLosses:
         self._second: dict[str, Indices] = {}
 
     def __call__(self, task: str) -> Tensor:
-        """The task's mean loss on its next draw, its examples weighed; graph attached."""
-        indices = self._drawn(task)
-        examples, factors = self._examples[task], self._weights.relative(task, indices)
+        """The task's mean loss on its next draw, graph attached."""
+        indices, examples = self._drawn(task), self._examples[task]
         losses = []
         for places in self._parts.of(examples, indices):
             batch = examples.batch(indices[places])
-            if factors is not None:
-                batch = with_factors(batch, factors[places])
             drawn = moved((batch.inputs, batch.labels), self._device)
-            losses.append(self.loss(task, drawn, size=len(indices), factors=batch.factors))
+            losses.append(self.loss(task, drawn, size=len(indices)))
         return torch.stack(losses).sum()
 
     def batch(self, task: str) -> tuple[Batch, int]:
@@ -89,17 +86,14 @@ class FreshLosses:
         indices = self._drawn(task)
         return self._examples[task].batch(indices), len(indices)
 
-    def loss(
-        self, task: str, drawn: tuple[Any, Any], *, size: int, factors: Tensor | None = None
-    ) -> Tensor:
+    def loss(self, task: str, drawn: tuple[Any, Any], *, size: int) -> Tensor:
         """The mean loss on a draw of that size, on the device."""
         inputs, labels = drawn
         if self._model.training:
             self._model.eval()
         with self._autocast():
             outputs = self._model(inputs, task)
-        losses = self._tasks[task].kind.losses(outputs.float(), labels)
-        return (losses if factors is None else losses * factors.to(losses)).sum() / size
+        return self._tasks[task].kind.losses(outputs.float(), labels).sum() / size
 
     def _drawn(self, task: str) -> Indices:
         """Positions of the examples of the next draw."""
@@ -108,6 +102,10 @@ class FreshLosses:
             # examples, so all later draws come from the other half.
             return self._second[task]
         size = len(self._examples[task])
+        factors = self._weights.relative(task, np.arange(size))
+        if factors is not None:  # weighed examples, each as often as it counts
+            shares = factors.double().numpy()
+            return self._draw.choice(size, min(size, self._count), p=shares / shares.sum())
         if task not in self._twice or size < 2:
             return self._draw.choice(size, min(size, self._count), replace=False)
         part = min(self._count, size // 2)

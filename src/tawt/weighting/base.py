@@ -87,5 +87,5 @@ class Weighting(ABC):
                 f"The saved weights are for {', '.join(state['names'])}; these are for "
                 f"{', '.join(self.weights.names)}. Build the weighting with the same tasks."
             )
-        self.weights = self.weights.moved(torch.as_tensor(state["logs"]).to(self.weights.logs))
+        self.weights = self.weights.restored(torch.as_tensor(state["logs"]))
         self.history = [WeightUpdate.from_json(update) for update in state["history"]]

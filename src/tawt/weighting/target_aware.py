@@ -86,9 +86,9 @@ class TargetAware(Weighting):
                     "`target_share`."
                 )
         names = [*sources] if target_share is None else [*sources, *self.target]
-        if units is not None:
-            known_names(units.sizes, sources, what="units")
         self.rule = rule or UpdateRule.robust()
+        if units is not None:
+            _check_units(units, sources, self.rule)
         self.target_share = target_share
         self.history = []
         weights = initial_weights(
@@ -110,7 +110,8 @@ class TargetAware(Weighting):
         self.weights = self.weights.moved(self._allowed(self.weights.logs))
         self._initial = self.weights.logs
         self.mean_alignments = torch.zeros_like(self.weights.logs[: 0 if units is None else None])
-        """Of units finer than tasks, over all updates so far."""
+        """Of units finer than tasks, over the updates that measured them."""
+        self._measured_times = torch.zeros_like(self.mean_alignments, dtype=torch.int32)
 
     @property
     def is_fine(self) -> bool:
@@ -227,8 +228,11 @@ class TargetAware(Weighting):
     def _remember(self, measured: Hypergradient | UnitHypergradient) -> None:
         """Count what was measured into the mean of each unit's alignments."""
         if isinstance(measured, UnitHypergradient):
-            before = sum(update.skipped is None for update in self.history)
-            self.mean_alignments += (measured.alignments - self.mean_alignments) / (before + 1)
+            self._measured_times += measured.measured
+            change = (measured.alignments - self.mean_alignments) / self._measured_times.clamp(
+                min=1
+            )
+            self.mean_alignments += torch.where(measured.measured, change, 0.0)
 
     def _moved(self, gradient: Tensor) -> Tensor:
         rule = self.rule
@@ -280,17 +284,38 @@ class TargetAware(Weighting):
 
     def _summary(self, measured: UnitHypergradient) -> dict[str, Any]:
         assert isinstance(self.weights, UnitWeights)
-        found = self.weights.summary(self._sizes)
-        return {**found, "relative_error": measured.relative_error}
+        return {**self.weights.summary(), "relative_error": measured.relative_error}
 
     def state_dict(self) -> dict[str, Any]:
         """The weights and their history; the rest is the constructor's."""
-        return {**super().state_dict(), "mean_alignments": self.mean_alignments.clone()}
+        return {
+            **super().state_dict(),
+            "units": self._fingerprint(),
+            "mean_alignments": self.mean_alignments.clone(),
+            "measured": self._measured_times.clone(),
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on exactly from a saved state."""
+        if state["units"] != self._fingerprint():
+            raise WeightsError(
+                "The saved weights are of other groups or examples than these; build the weighting "
+                "with the same units."
+            )
         super().load_state_dict(state)
         self.mean_alignments = torch.as_tensor(state["mean_alignments"]).clone()
+        self._measured_times = torch.as_tensor(state["measured"]).clone()
+
+    def _fingerprint(self) -> str | None:
+        return self.weights.units.fingerprint() if isinstance(self.weights, UnitWeights) else None
+
+
+def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:
+    known_names(units.sizes, sources, what="units")
+    if rule.step == "projected":
+        raise WeightsError(
+            'Weights on groups and examples move by mirror descent; use step="mirror".'
+        )
 
 
 def initial_weights(
