@@ -216,10 +216,10 @@ def test_alignments_are_averaged_over_the_updates_that_measured_them():
         sources=list(SIZES), target="goal", units=Units.of_examples(SIZES), rule=UpdateRule.paper()
     )
     found = []
-    for chosen in ([0, 1], [1, 2]):
+    for places in ([0, 1], [1, 2]):
 
-        def some(task, chosen=chosen):
-            yield np.array(chosen), lambda: small.losses(task, chosen)
+        def some(task, places=places):
+            yield np.array(places), lambda: small.losses(task, places)
 
         before = weights.mean_alignments.clone()
         weights.update(small.encoder, loss_of=small.loss_of, losses_of=some, touching=[small.model])
