@@ -90,6 +90,7 @@ def hypergradient(
             cosine of one always. "held-out" draws other examples for its side of the comparison.
 
     Example:
+        >>> from tawt.hypergradient import Cosine
         >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
         >>> ways = {"near": [1.0, 1.0], "far": [1.0, -1.0], "goal": [2.0, 2.0]}
         >>> found = hypergradient(
