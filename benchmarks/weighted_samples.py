@@ -219,7 +219,7 @@ def recorded(result: TrainingResult) -> dict[str, Any]:
         found["target_shares"] = [update.weights.get(TARGET) for update in result.history]
         found["alignments"] = [update.alignments for update in result.history]
     if result.units is not None:
-        summary = result.units.weights.summary(SIZES)
+        summary = result.units.weights.summary()
         found |= {key: summary[key] for key in ("entropy", "effective_sample_size", "quantiles")}
         if not result.units.weights.units.are_examples:
             found["groups"] = {name: value for _, name, value in summary["most"] + summary["least"]}

@@ -225,7 +225,8 @@ def test_holm_by_hand():
 
 # Rows
 
-CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
+BASE = {"data": {"kind": "digits"}, "target": "digit"}
+CONFIG = parsed(BASE)
 
 
 def test_every_row_is_a_configuration_that_differs_where_it_says():
@@ -250,6 +251,20 @@ def test_a_plain_row_beside_a_learned_one_differs_in_nothing_but_learning():
     learned = ROWS["weighted normalized joint"].applied(config, seed=0)
     assert plain.weighting.model_copy(update={"kind": "target-aware"}) == learned.weighting
     assert plain.paradigm == learned.paradigm
+
+
+@pytest.mark.parametrize("unit", ["example", "group"])
+def test_only_rows_that_learn_weigh_units(unit):
+    weighting = {"unit": unit, "way": "differences"}
+    config = parsed(
+        {**BASE, "weighting": weighting, "training": {"unit_examples": 9, "batch_size": 7}}
+    )
+    for row in chosen(None, config):
+        applied = row.applied(config, seed=0)
+        assert parsed(applied.model_dump(mode="json")) == applied  # as a run's folder reads it
+        assert applied.weighting.unit == (unit if row.learns else "task")
+        assert applied.training.unit_examples == (9 if row.learns else None)
+        assert applied.training.batch_size == 7
 
 
 def test_rows_by_name():

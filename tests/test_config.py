@@ -139,6 +139,36 @@ def test_settings_out_of_bounds_name_file_and_field(write, wrong, field):
     assert f"`{field}`" in message
 
 
+@pytest.mark.parametrize(
+    ("weighting", "others", "line", "field"),
+    [
+        ("{kind: fixed, unit: example}", "", 4, "weighting.unit"),
+        ("{kind: fixed, unit: group}", "", 4, "weighting.unit"),
+        ("{unit: example}", "paradigm: single-task", 4, "weighting.unit"),
+        ("{unit: group}", "paradigm: single-task", 4, "weighting.unit"),
+        ("{group: {by: label}}", "", 4, "weighting.group"),
+        ("{unit: example, group: {by: cluster}}", "", 4, "weighting.group"),
+        ("{way: differences}", "", 4, "weighting.way"),
+        ("{unit: task}", "training: {unit_examples: 9}", 5, "training.unit_examples"),
+    ],
+)
+def test_what_would_have_no_effect_on_units_is_refused(write, weighting, others, line, field):
+    path = write(f"data:\n  kind: digits\ntarget: digit\nweighting: {weighting}\n{others}\n")
+    message = refused(path)
+    assert message.startswith(f"{path}:{line}: `{field}`")
+
+
+@pytest.mark.parametrize(
+    "weighting", [{}, {"unit": "example", "way": "forward"}, {"unit": "group"}, {"kind": "fixed"}]
+)
+def test_what_is_said_of_units_is_read_again(weighting):
+    fine = weighting.get("unit") is not None
+    training = {"unit_examples": 9} if fine else {}
+    config = parsed({**BASE, "weighting": weighting, "training": training})
+    assert parsed(yaml.safe_load(dumped(config))) == config
+    assert (config.weighting.group is not None) == (config.weighting.unit == "group")
+
+
 def test_what_is_missing_is_named(write):
     assert "`target` is missing" in refused(write("data: {kind: digits}\n"))
     assert "`data` is missing" in refused(write("target: digit\n"))

@@ -10,21 +10,35 @@ import pytest
 import torch
 
 SCRIPT = """
+import os
 import sys
 
 import torch
 
 from tawt.tasks import Classification, MultiTaskModel, Task
 from tawt.training import JointTraining, Settings, train
+from tawt.units import Units
 from tawt.weighting import TargetAware
 from tests.test_parts import Moments, Sums
+
+
+class Drifting(TargetAware):
+    # The second process rounds otherwise, as GPUs may.
+    def update(self, *given, **named):
+        found = super().update(*given, **named)
+        if os.environ.get("RANK") == "1":
+            noise = 0.1 * torch.arange(len(self.weights.logs))
+            self.weights = self.weights.moved(torch.log_softmax(self.weights.logs + noise, 0))
+        return found
+
 
 kind = Classification(("no", "yes"))
 goal = Task("goal", kind, Sums(41), test=Sums(20, seed=2))  # the last batch has one example
 tasks = [Task("source", kind, Sums(70, seed=1)), goal]
 torch.manual_seed(0)
 model = MultiTaskModel.for_tasks(Moments(), tasks, width=3)
-weighting = TargetAware(sources=["source"], target="goal", target_share="learned")
+units = Units.of_examples({"source": 70}) if "UNIT" == "example" else None
+weighting = Drifting(sources=["source"], target="goal", target_share="learned", units=units)
 result = train(
     model,
     tasks=tasks,
@@ -33,7 +47,8 @@ result = train(
     weighting=weighting,
     settings=Settings(batch_size=8, learning_rate=0.03, accumulation=ACCUMULATION, update_every=4),
 )
-torch.save({"model": model.state_dict(), "weights": result.weights}, sys.argv[1])
+logs = weighting.weights.logs
+torch.save({"model": model.state_dict(), "weights": result.weights, "logs": logs}, sys.argv[1])
 """
 
 
@@ -62,11 +77,11 @@ def started(script, out, *, rank, processes, port):
     return subprocess.Popen([sys.executable, "-W", "ignore", script, out], env=environment)
 
 
-@pytest.mark.parametrize("accumulation", [1, 2])
-def test_two_processes_take_the_steps_of_one(tmp_path, accumulation):
-    """Parts differ between them in number, and steps in scale."""
+@pytest.mark.parametrize(("accumulation", "unit"), [(1, "task"), (2, "task"), (1, "example")])
+def test_two_processes_take_the_steps_of_one(tmp_path, accumulation, unit):
+    """Parts differ between them in number, and steps in scale; weights are the first one's."""
     script = tmp_path / "script.py"
-    script.write_text(SCRIPT.replace("ACCUMULATION", str(accumulation)))
+    script.write_text(SCRIPT.replace("ACCUMULATION", str(accumulation)).replace("UNIT", unit))
     port = free_port()
     outs = {name: tmp_path / f"{name}.pt" for name in ("one", "first", "second")}
     running = [
@@ -81,3 +96,8 @@ def test_two_processes_take_the_steps_of_one(tmp_path, accumulation):
         torch.testing.assert_close(value, one["model"][name], rtol=1e-4, atol=1e-5)
     assert first["weights"] == pytest.approx(one["weights"], rel=1e-4)
     assert first["weights"] == second["weights"]
+    assert torch.equal(first["logs"], second["logs"])
+    torch.testing.assert_close(first["logs"], one["logs"], rtol=1e-3, atol=1e-3)
+    if unit == "example":
+        assert len(first["logs"]) == 71
+        assert float(first["logs"][:70].std()) > 0.01  # they have moved apart

@@ -325,6 +325,29 @@ def test_examples_are_measured_in_full_precision_whatever_steps_are_in():
     assert torch.equal(losses(), plain())
 
 
+@pytest.mark.parametrize("size", [39, 41])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_units_of_other_examples_are_refused_before_training(size, grouped):
+    tasks = [a_task("near", 1, 40), a_task("goal", 3, 16)]
+    torch.manual_seed(0)
+    model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), tasks, width=8)
+    units = Units.of_groups({"near": "x" * size}) if grouped else Units.of_examples({"near": size})
+    before = copy.deepcopy(model.state_dict())
+    with pytest.raises(ConfigError) as refused:
+        train(
+            model,
+            tasks=tasks,
+            target="goal",
+            paradigm=PreTraining(epochs=1),
+            weighting=TargetAware(sources=["near"], target="goal", units=units),
+        )
+    assert str(refused.value) == (
+        f"The weighting has units for {size} examples of 'near', which has 40 to train on; make "
+        "the `Units` from the same examples."
+    )
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
 class Kept:
     """A checkpoint in memory."""
 

@@ -16,9 +16,61 @@ import numpy as np
 from tawt.errors import WeightsError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
+
+_AT_ONCE = 1 << 16  # labels of an array that are sorted
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Labels as numbers, four bytes each, and every name once.
+
+    Attributes:
+        names: By number.
+        numbers: One for each label.
+
+    Example:
+        >>> Coded.of(["noun", "verb", "noun"])
+        Coded(names=('noun', 'verb'), numbers=array([0, 1, 0], dtype=int32))
+    """
+
+    names: tuple[str, ...]
+    numbers: Numbers
+
+    @classmethod
+    def of(cls, labels: Iterable[Any]) -> Coded:
+        """These labels, as text.
+
+        Args:
+            labels: Anything that can be shown as text. Of an array, no entry is made an object.
+        """
+        codes: dict[str, int] = {}
+        if not isinstance(labels, np.ndarray) or labels.dtype == object:
+            seen = (codes.setdefault(str(label), len(codes)) for label in labels)
+            numbers = np.fromiter(seen, np.int32)  # which fills `codes`
+            return cls(tuple(codes), numbers)
+        numbers = np.empty(len(labels), np.int32)
+        for start in range(0, len(labels), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            names, places = np.unique(np.asarray(labels[part]), return_inverse=True)
+            found = [codes.setdefault(str(name), len(codes)) for name in names]
+            numbers[part] = np.array(found, np.int32)[places]
+        return cls(tuple(codes), numbers)
+
+    def ordered(self) -> Coded:
+        """The same labels, their names sorted, and none that no label has.
+
+        Example:
+            >>> Coded(("c", "a", "b"), np.array([0, 2, 0], np.int32)).ordered()
+            Coded(names=('b', 'c'), numbers=array([1, 0, 1], dtype=int32))
+        """
+        counts = np.bincount(self.numbers, minlength=len(self.names)).tolist()
+        names = sorted({name for name, count in zip(self.names, counts, strict=True) if count})
+        places = {name: place for place, name in enumerate(names)}
+        moved = np.array([places.get(name, 0) for name in self.names], np.int32)
+        return Coded(tuple(names), moved[self.numbers])
 
 
 @dataclass(frozen=True)
@@ -55,25 +107,29 @@ class Units:
         return cls(dict(sizes))
 
     @classmethod
-    def of_groups(cls, labels: Mapping[str, Sequence[Any]]) -> Units:
+    def of_groups(cls, labels: Mapping[str, Sequence[Any] | np.ndarray[Any, Any] | Coded]) -> Units:
         """The examples of a source that are labelled alike are a unit.
 
         Args:
-            labels: Of each example, by source; anything that can be shown as text.
+            labels: Of each example, by source: a list, an array, or numbers with their names;
+                anything that can be shown as text.
+
+        Example:
+            >>> Units.of_groups({"pos": np.array([7, 12, 7])}).groups
+            {'pos': ('12', '7')}
         """
-        _check_sizes({source: len(given) for source, given in labels.items()})
+        sizes: dict[str, int] = {}
         groups: dict[str, tuple[str, ...]] = {}
         members: dict[str, Numbers] = {}
         before = 0
         for source, given in labels.items():
-            codes: dict[str, int] = {}
-            seen = (codes.setdefault(str(label), len(codes)) for label in given)
-            numbers = np.fromiter(seen, np.int32, len(given))
-            groups[source] = tuple(sorted(codes))
-            places = np.argsort(np.argsort(list(codes))).astype(np.int32)
-            members[source] = places[numbers] + np.int32(before)
-            before += len(codes)
-        return cls({source: len(given) for source, given in labels.items()}, groups, members)
+            _check_flat(source, given)
+            coded = (given if isinstance(given, Coded) else Coded.of(given)).ordered()
+            sizes[source], groups[source] = len(coded.numbers), coded.names
+            members[source] = coded.numbers + np.int32(before)
+            before += len(coded.names)
+        _check_sizes(sizes)
+        return cls(sizes, groups, members)
 
     def fingerprint(self) -> str:
         """SHA-256 of what is what, to tell whether saved weights are of these units."""
@@ -128,6 +184,13 @@ class Units:
                 return source, number if self.are_examples else self.groups[source][number]
         raise WeightsError(
             f"There is no unit {unit}; they are numbered from 0 to {self.count - 1}."
+        )
+
+
+def _check_flat(source: str, labels: object) -> None:
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        raise WeightsError(
+            f"Task {source!r} needs one label per example; got an array of shape {labels.shape}."
         )
 
 

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from tawt.per_example import ExampleNorms
+from tawt.per_example.each import Each
 from tawt.studies import RunFolder
 from tawt.studies.auditing import audit
 from tawt.studies.run import check, run
@@ -31,14 +33,16 @@ def test_sentences_are_audited_with_their_words_and_lines(tiny, tmp_path, alignm
     assert row["label"] == " ".join(sentence.tags)
 
 
-def test_losses_of_sentences_in_windows_are_those_of_whole_sentences(tiny, tmp_path):
-    """A sentence in several rows has one loss, and rows of one batch do not mix."""
+@pytest.fixture
+def in_windows(tiny, tmp_path):
+    """A source with sentences of one row and of several, its model, and the losses of each."""
     study = TextStudy(tmp_path / "study", tiny, paradigm="joint")
     study.task("goal", "tagging", train=tagged(12, seed=1), test=tagged(5, seed=2))
     study.task("source", "tagging", source=True, train=tagged(30, seed=3))
     study.set("model.max_length", 12)
     tasks, model, _, _ = check(study.config)
     source = next(task for task in tasks if task.name == "source")
+    assert source.train.rows.min() == 1
     assert source.train.rows.max() > 1
     each = EachExample(
         model=model,
@@ -49,6 +53,12 @@ def test_losses_of_sentences_in_windows_are_those_of_whole_sentences(tiny, tmp_p
         draw=np.random.default_rng(0),
         device=torch.device("cpu"),
     )
+    return source, model, each
+
+
+def test_losses_of_sentences_in_windows_are_those_of_whole_sentences(in_windows):
+    """A sentence in several rows has one loss, and rows of one batch do not mix."""
+    source, model, each = in_windows
     seen = []
     for indices, losses in each("source"):
         found = losses()
@@ -59,6 +69,29 @@ def test_losses_of_sentences_in_windows_are_those_of_whole_sentences(tiny, tmp_p
             assert loss == pytest.approx(float(alone), rel=1e-4)
             seen.append(index)
     assert sorted(seen) == list(range(30))
+
+
+def test_only_sentences_in_several_rows_need_a_backward_pass_each(in_windows, monkeypatch):
+    source, model, each = in_windows
+    parameters, alone = list(model.representation.parameters()), []
+    slow = Each.__call__
+
+    def counted(self, losses):
+        found = slow(self, losses)
+        alone.append(len(found))
+        return found
+
+    monkeypatch.setattr(Each, "__call__", counted)
+    norms, several = ExampleNorms(model, parameters), source.train.rows > 1
+    for indices, losses in each("source"):
+        found = norms(losses)
+        assert len({*several[indices].tolist()}) == 1
+        for loss, norm in zip(losses(), found, strict=True):
+            gradients = torch.autograd.grad(loss, parameters, retain_graph=True, allow_unused=True)
+            exact = sum(float(g.square().sum()) for g in gradients if g is not None)
+            assert float(norm) == pytest.approx(exact, rel=1e-3)
+    assert 0 < several.sum() < 30
+    assert sum(alone) == several.sum()
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def compare_rows(
             path,
             rows=rows,
             seeds=range(seeds),
-            workers=jobs or _usual_jobs(options),
+            workers=jobs or usual_jobs(options.device),
             options=options,
             should_stop=should_stop,
             on_done=lambda done, total: bar.update(shown, completed=done, total=total),
@@ -132,9 +132,9 @@ def compare_rows(
         _show(comparison, path)
 
 
-def _usual_jobs(options: Options) -> int:
+def usual_jobs(device: str) -> int:
     """One run per core; on a GPU one at a time, since all would share its memory."""
-    on_gpu = torch.cuda.is_available() and options.device != "cpu"
+    on_gpu = torch.cuda.is_available() and device != "cpu"
     return 1 if on_gpu else os.cpu_count() or 1
 
 

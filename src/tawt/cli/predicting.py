@@ -57,8 +57,11 @@ def predict_file(
         predictor = load_predictor(
             run, target=target, device=device, batch_size=batch_size, buffer=1 if typed else 1024
         )
-        if predictor.kind.name == "regression" and writing.probabilities:
-            raise ConfigError("The run predicts numbers, which have no probabilities.")
+        if writing.probabilities and not predictor.kind.has_probabilities:
+            raise ConfigError(
+                f"The answers of a {predictor.kind.name} task have no probabilities; leave "
+                "--probabilities out."
+            )
         asked = read_unlabelled(
             lines_of(handle, path=path),
             path=path,

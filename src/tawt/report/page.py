@@ -19,7 +19,7 @@ from tawt.studies.rows import slug
 from tawt.studies.words import in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import plotly.graph_objects as go
@@ -89,6 +89,43 @@ def runs_page(paths: Sequence[Path]) -> str:
         sections=sections,
         about=[_circumstances(record) for record in records],
         config="\n---\n".join((path / "config.yaml").read_text(encoding="utf-8") for path in paths),
+    )
+
+
+def result_page(
+    *,
+    title: str,
+    lead: Sequence[str],
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    caption: str,
+    plots: Mapping[str, go.Figure],
+    about: Any,
+) -> str:
+    """The page of a table with plots that is no comparison.
+
+    Args:
+        title: Its heading.
+        lead: Sentences under it.
+        headings: Of the table.
+        rows: Its cells.
+        caption: Under the table.
+        plots: By title.
+        about: How it was made.
+    """
+    return _page(
+        title=title,
+        lead=lead,
+        headings=headings,
+        rows=rows,
+        caption=caption,
+        plots=[
+            Plot(f"plot-{place}", name, figure)
+            for place, (name, figure) in enumerate(plots.items())
+        ],
+        sections=[],
+        about=about,
+        config=None,
     )
 
 

@@ -13,10 +13,11 @@ _LONGEST = 300
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, or an image of rows of grey values."""
+    """A text, an image, or both."""
 
     text: str = ""
-    image: Sequence[Sequence[int]] = ()
+    image: str = ""
+    """A PNG in base64."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> UnitT
         headings=("example", "label", "weight", "alignment", "source", "number"),
         rows=[
             [
-                Cell(_short(row["text"]), row.get("image", ())),
+                Cell(_short(row["text"]), row.get("image", "")),
                 Cell(_short(str(row["label"]))),
                 Cell(f"{row['weight']:.3f}"),
                 Cell(f"{row['alignment']:.3g}"),

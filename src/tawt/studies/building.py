@@ -37,6 +37,7 @@ from tawt.weighting.target_aware import initial_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from tawt.studies.config import RunConfig
     from tawt.studies.weighting_sections import CurvatureConfig, WeightingConfig
@@ -123,8 +124,21 @@ def paradigm(config: RunConfig) -> Paradigm:
     )
 
 
-def weighting(config: RunConfig, found: Sequence[Task], model: MultiTaskModel) -> Weighting | None:
-    """How the sources are weighed; nothing is, for a single task."""
+def weighting(
+    config: RunConfig,
+    found: Sequence[Task],
+    model: MultiTaskModel,
+    *,
+    shared: Path | None = None,
+) -> Weighting | None:
+    """How the sources are weighed; nothing is, for a single task.
+
+    Args:
+        config: What to do.
+        found: Sources and targets.
+        model: Before training.
+        shared: A folder for what other runs need too.
+    """
     if config.paradigm == "single-task":
         return None
     settings = config.weighting
@@ -149,17 +163,20 @@ def weighting(config: RunConfig, found: Sequence[Task], model: MultiTaskModel) -
         sizes={name: sizes[name] for name in ([*sources, *config.targets] if joint else sources)},
         target_share=share,
         rule=rule(settings),
-        units=_units(config, [task for task in found if task.name in sources], model),
+        units=_units(config, [task for task in found if task.name in sources], model, shared),
     )
 
 
-def _units(config: RunConfig, sources: Sequence[Task], model: MultiTaskModel) -> Units | None:
+def _units(
+    config: RunConfig, sources: Sequence[Task], model: MultiTaskModel, shared: Path | None
+) -> Units | None:
     """What weights are put on, where it is finer than a task."""
     if config.weighting.unit == "task":
         return None
     if config.weighting.unit == "example":
         return Units.of_examples({task.name: len(task.train) for task in sources})
-    return grouped(sources, config.weighting.group, model, seed=config.seed)
+    assert config.weighting.group is not None  # filled in when the configuration was read
+    return grouped(sources, config.weighting.group, model, seed=config.seed, shared=shared)
 
 
 def rule(settings: WeightingConfig) -> UpdateRule:

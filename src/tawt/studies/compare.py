@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +22,13 @@ from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from tawt.studies.run import Options
     from tawt.studies.significance import Verdict
 
-COMPARISON, CONFIG = "comparison.json", "comparison.yaml"
+COMPARISON, CONFIG, SHARED = "comparison.json", "comparison.yaml", "clusters"
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,9 @@ def compare(
     if all(task.test is None for task in tasks if task.name == target):
         raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
     model = building.model(config, tasks)
-    for row in table:  # what cannot be run is found before anything is written
-        fitted(row.applied(config, seed=seeds[0]), tasks, model)
+    with tempfile.TemporaryDirectory() as shared:
+        for row in table:  # what cannot be run is found before anything is written
+            fitted(row.applied(config, seed=seeds[0]), tasks, model, shared=Path(shared))
     if (folder / RUN_CONFIG).exists():
         raise RunError(f"{folder} holds a single run; give the comparison another folder.")
     total, finished = len(table) * len(seeds), 0
@@ -124,7 +126,7 @@ def compare(
         jobs = [_job(row, seed, config, folder) for seed in seeds for row in wave]
         open_jobs = _opened(jobs, overwrite=options.overwrite, on_done=count)
         if open_jobs:
-            again = replace(options, resume=True, overwrite=False)
+            again = replace(options, resume=True, overwrite=False, shared=folder / SHARED)
             run_all(
                 open_jobs, workers=workers, options=again, should_stop=should_stop, on_done=count
             )

@@ -75,6 +75,21 @@ class RunConfig(Strict):
         return self
 
     @model_validator(mode="after")
+    def _check_units_are_weighed(self) -> RunConfig:
+        unit = self.weighting.unit
+        if unit != "task" and self.paradigm == "single-task":
+            raise ConfigError(
+                f"`weighting.unit` is {unit}, but with `paradigm: single-task` no source is "
+                "weighed; leave it out, or choose another paradigm."
+            )
+        if unit == "task" and self.training.unit_examples is not None:
+            raise ConfigError(
+                "`training.unit_examples` has no effect with `weighting.unit: task`; set that to "
+                "group or example, or leave it out."
+            )
+        return self
+
+    @model_validator(mode="after")
     def _check_models_have_a_folder_each(self) -> RunConfig:
         folders: dict[str, str] = {}
         for name in self.targets if isinstance(self.model, EncoderConfig) else ():

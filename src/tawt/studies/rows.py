@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from tawt.errors import ConfigError, suggestion
@@ -55,11 +55,15 @@ class Row:
         changes: dict[str, Any] = {"kind": self.kind, "initial": initial}
         if self.kind == "fixed" and not self.holds_share:
             changes["target_share"] = "learned"  # that is: as `initial` has it, nothing held
-        weighting = config.weighting.model_copy(update=changes)
+        training = config.training
+        if not self.learns:  # what says how units are measured would be refused beside it
+            changes |= {"unit": "task", "group": None, "way": "auto"}
+            training = replace(training, unit_examples=None)
         return config.model_copy(
             update={
                 "paradigm": self.paradigm,
-                "weighting": weighting,
+                "weighting": config.weighting.model_copy(update=changes),
+                "training": training,
                 "seed": seed,
                 "name": f"{slug(self.name)}-{seed}",
             }

@@ -50,6 +50,10 @@ class Options:
     """An experiment tracker that Accelerate knows, such as "tensorboard"."""
     device: str = "auto"
     """Where to train: "auto", "cpu", "cuda" or "cuda:N"."""
+    shared: Path | None = None
+    """A folder for what several runs need and one can make for all: clusters of examples."""
+    save_model: bool = True
+    """Whether the trained model is left in the folder."""
 
 
 def run(
@@ -73,7 +77,8 @@ def run(
     options = options or Options()
     if options.resume and options.overwrite:
         raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
-    tasks, model, weighting, paradigm = check(config)  # before anything is written
+    # Before the folder is touched.
+    tasks, model, weighting, paradigm = check(config, shared=options.shared)
     accelerator = accelerator_for(
         config.training.precision,
         device=options.device,
@@ -114,7 +119,8 @@ def run(
         if options.log_with is not None:
             accelerator.end_training()
     folder.write_result(result, tasks)
-    write_model(path, config, tasks, model, result)
+    if options.save_model:
+        write_model(path, config, tasks, model, result)
     record = {
         "name": config.name,
         "seed": config.seed,
@@ -129,28 +135,43 @@ def run(
 
 
 def check(
-    config: RunConfig,
+    config: RunConfig, *, shared: Path | None = None
 ) -> tuple[list[Task], MultiTaskModel, Weighting | None, Paradigm]:
     """The parts of a run, if they fit together.
+
+    Args:
+        config: What to do.
+        shared: A folder for what other runs need too.
 
     Raises:
         TawtError: Saying what does not.
     """
     tasks = building.tasks(config)
     model = building.model(config, tasks)
-    weighting, paradigm = fitted(config, tasks, model)
+    weighting, paradigm = fitted(config, tasks, model, shared=shared)
     return tasks, model, weighting, paradigm
 
 
 def fitted(
-    config: RunConfig, tasks: Sequence[Task], model: MultiTaskModel
+    config: RunConfig,
+    tasks: Sequence[Task],
+    model: MultiTaskModel,
+    *,
+    shared: Path | None = None,
 ) -> tuple[Weighting | None, Paradigm]:
     """Weighting and paradigm, if they fit the tasks and the model.
+
+    Args:
+        config: What to do.
+        tasks: Sources and targets.
+        model: Before training.
+        shared: A folder for what other runs need too.
 
     Raises:
         TawtError: Saying what does not.
     """
-    weighting, paradigm = building.weighting(config, tasks, model), building.paradigm(config)
+    weighting = building.weighting(config, tasks, model, shared=shared)
+    paradigm = building.paradigm(config)
     _check_target(config, tasks)
     checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
     return weighting, paradigm

@@ -6,6 +6,7 @@ target trusts most and least, with their text, and the mean weight of every labe
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -18,7 +19,8 @@ from safetensors.numpy import save
 
 from tawt.errors import RunError
 from tawt.studies import files
-from tawt.studies.grouping import labels_of
+from tawt.studies.labels import all_names, label_of
+from tawt.studies.png import grey_png
 from tawt.training.result import UnitOutcome
 from tawt.unit_weights import UnitWeights
 from tawt.units import Units
@@ -106,7 +108,6 @@ def ranked(
     alignments = np.concatenate([found[1] for found in each.values()])
     order = np.lexsort((sign * alignments, sign * np.round(factors, 4)))[:most]
     starts = np.cumsum([0, *(len(found[0]) for found in each.values())])
-    labels = {source: labels_of(by_name[source]) for source in each}
     for rank, place in enumerate(order.tolist(), start=1):
         number = int(np.searchsorted(starts, place, side="right")) - 1
         source, index = list(each)[number], int(place - starts[number])
@@ -117,7 +118,7 @@ def ranked(
             **_where(by_name[source], index),
             "weight": round(float(factors[place]), 4),
             "alignment": float(f"{alignments[place]:.4g}"),
-            "label": _plain(labels[source][index]),
+            "label": _plain(label_of(by_name[source], index)),
             "text": _text(by_name[source], index),
         }
 
@@ -176,18 +177,18 @@ def _of_examples(
 
 def _by_label(task: Task, factors: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
     """Mean weight of the examples that have a label, commonest labels first."""
-    sums: dict[str, list[float]] = {}
-    for label, factor in zip(labels_of(task), factors.tolist(), strict=True):
-        if isinstance(label, float):
-            return []
-        for each in {label} if isinstance(label, str) else set(label):
-            entry = sums.setdefault(each, [0.0, 0.0])
-            entry[0] += factor
-            entry[1] += 1
-    common = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:_LABELS]
+    found = all_names(task)
+    if found is None:
+        return []
+    labels, times = found
+    counts = np.bincount(labels.numbers, minlength=len(labels.names))
+    sums = np.bincount(labels.numbers, np.repeat(factors, times), minlength=len(counts))
+    entries = zip(labels.names, counts.tolist(), sums.tolist(), strict=True)
+    common = sorted(entries, key=lambda entry: (-entry[1], entry[0]))[:_LABELS]
     return [
-        {"label": label, "examples": int(count), "weight": total / count}
-        for label, (total, count) in common
+        {"label": label, "examples": count, "weight": total / count}
+        for label, count, total in common
+        if count
     ]
 
 
@@ -208,8 +209,8 @@ def _text(task: Task, index: int) -> str:
     return ""
 
 
-def _image(task: Task, index: int) -> list[list[int]] | None:
-    """Grey values of 0 to 255, where examples are images of one channel."""
+def _image(task: Task, index: int) -> str | None:
+    """A PNG in base64, where examples are images of one channel."""
     inputs = getattr(task.train, "inputs", None)
     if inputs is None or inputs.dim() not in (3, 4) or max(inputs.shape[-2:]) > _WIDEST:
         return None
@@ -218,8 +219,7 @@ def _image(task: Task, index: int) -> list[list[int]] | None:
     pixels = inputs[index].double().reshape(inputs.shape[-2:])
     low, high = float(pixels.min()), float(pixels.max())
     scaled = (pixels - low) * (255 / (high - low) if high > low else 0)
-    found: list[list[int]] = scaled.round().int().tolist()
-    return found
+    return base64.b64encode(grey_png(scaled.round().to(torch.uint8).numpy())).decode()
 
 
 def _plain(label: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -57,8 +58,8 @@ class WeightingConfig(Strict):
     """Defaults for what is not given here."""
     unit: Literal["task", "group", "example"] = "task"
     """What a weight is put on: a source, a group of its examples, or each of them."""
-    group: GroupConfig = GroupConfig()
-    """With `unit: group`."""
+    group: GroupConfig | None = None
+    """With `unit: group`: what makes one; the label by default."""
     way: Literal["auto", "forward", "differences"] = "auto"
     """With groups and examples: measured exactly, or by differences of two forward passes."""
     initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
@@ -81,3 +82,29 @@ class WeightingConfig(Strict):
     """How far each step first returns towards the initial weights."""
     ratio_bound: float | None = Field(None, ge=1)
     """β: no weight may exceed β times another."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_group(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or values.get("unit") != "group":
+            return values
+        return values if values.get("group") is not None else {**values, "group": {}}
+
+    @model_validator(mode="after")
+    def _check_units_have_effect(self) -> WeightingConfig:
+        if self.unit != "task" and self.kind == "fixed":
+            raise ConfigError(
+                f"`weighting.unit` is {self.unit}, but with `kind: fixed` no weight is learned; "
+                "leave it out, or take `kind: target-aware`."
+            )
+        if self.unit != "group" and self.group is not None:
+            raise ConfigError(
+                f"`weighting.group` has no effect with `unit: {self.unit}`; set `unit: group`, or "
+                "leave it out."
+            )
+        if self.unit == "task" and self.way != "auto":
+            raise ConfigError(
+                "`weighting.way` has no effect with `unit: task`: it is how single examples are "
+                "measured. Set `unit` to group or example, or leave it out."
+            )
+        return self

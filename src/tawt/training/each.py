@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from tawt.tasks.task import lengths_of
+from tawt.tasks.task import lengths_of, rows_of
 from tawt.training.devices import to_device
 from tawt.training.evaluation import row_batches
 
@@ -49,7 +49,11 @@ class EachExample:
     device: torch.device
 
     def __call__(self, task: str) -> Iterator[tuple[Indices, Losses]]:
-        """The task's examples in batches of like length, and what computes the loss of each."""
+        """The task's examples in batches of like length, and what computes the loss of each.
+
+        Those of several rows come last, by themselves: layers no longer see an example as a row
+        then, and norms take a backward pass for each (`ExampleNorms`).
+        """
         examples = self.examples[task]
         order = np.arange(len(examples))
         if self.most is not None and self.most < len(examples):
@@ -57,9 +61,10 @@ class EachExample:
         lengths = lengths_of(examples)
         if lengths is not None:
             order = order[np.argsort(lengths[order], kind="stable")]
-        for indices in row_batches(examples, order, self.at_once):
-            batch = to_device(examples.batch(indices), self.device)
-            yield indices, partial(self._losses, task, batch, len(indices))
+        for part in _apart(order, rows_of(examples)):
+            for indices in row_batches(examples, part, self.at_once):
+                batch = to_device(examples.batch(indices), self.device)
+                yield indices, partial(self._losses, task, batch, len(indices))
 
     def _losses(self, task: str, batch: Batch, size: int) -> Tensor:
         self.model.eval()
@@ -70,3 +75,11 @@ class EachExample:
         if batch.owners is None:
             return losses
         return losses.new_zeros(size).index_add(0, batch.owners, losses)
+
+
+def _apart(order: Indices, rows: Indices | None) -> list[Indices]:
+    """Examples of one row, then those of several."""
+    if rows is None:
+        return [order]
+    several = rows[order] > 1
+    return [part for part in (order[~several], order[several]) if len(part)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tawt.tasks.task import Subset, lengths_of
 from tawt.training.batches import Schedule
+from tawt.training.devices import as_in_the_first
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
 from tawt.training.recorded import RecordedPasses
@@ -99,14 +100,23 @@ class Material:
         *,
         step: int,
     ) -> WeightUpdate | None:
-        """Move the weights, by examples that the phase may see."""
+        """Move the weights, by examples that the phase may see.
+
+        Each of several processes measures all; rounding must not let their weights drift apart,
+        by which the next steps are drawn and scaled.
+        """
         fresh = self._fresh(phase, model, accelerator, update=step)
         loss_of = fresh if recorder is None else RecordedPasses(fresh, recorder)
         move = self._weighting.update
         if isinstance(self._weighting, TargetAware) and self._weighting.is_fine:
             each = self._each(phase, model, accelerator.device, update=step)
             move = partial(self._weighting.update, losses_of=each)
-        return move(model.representation, loss_of=loss_of, step=step, touching=[model])
+        moved = move(model.representation, loss_of=loss_of, step=step, touching=[model])
+        if moved is not None and accelerator.num_processes > 1:
+            weights = self._weighting.weights
+            logs = as_in_the_first(weights.logs, accelerator)
+            self._weighting.weights = weights.restored(logs)
+        return moved
 
     def _fresh(
         self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, update: int

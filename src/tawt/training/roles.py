@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, DataError, suggestion
+from tawt.unit_weights import UnitWeights
 from tawt.weighting import Fixed, Weighting
 from tawt.weights import SourceWeights
 
@@ -26,7 +27,8 @@ def checked_roles(
 
     Raises:
         DataError: A task is missing, given twice, or has no head.
-        ConfigError: The weighting weighs other tasks than the paradigm trains on.
+        ConfigError: The weighting weighs other tasks than the paradigm trains on, or other
+            examples than the tasks have.
     """
     names = [task.name for task in tasks]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -44,11 +46,25 @@ def checked_roles(
         if name not in names:
             raise DataError(f"There is no task called {name!r}; {suggestion(name, names)}")
         model.heads[name]
-    _check_units(wanted, targets, weighting)
+    _check_names(wanted, targets, weighting)
+    _check_sizes(tasks, weighting)
     return weighting
 
 
-def _check_units(
+def _check_sizes(tasks: Sequence[Task], weighting: Weighting) -> None:
+    """Units finer than tasks are of these tasks' examples, every one of them."""
+    if not isinstance(weighting.weights, UnitWeights):
+        return
+    known = {task.name: len(task.train) for task in tasks}
+    for source, size in weighting.weights.units.sizes.items():
+        if size != known[source]:
+            raise ConfigError(
+                f"The weighting has units for {size} examples of {source!r}, which has "
+                f"{known[source]} to train on; make the `Units` from the same examples."
+            )
+
+
+def _check_names(
     wanted: Collection[str], targets: Mapping[str, float], weighting: Weighting
 ) -> None:
     weighed = [name for name in targets if name in weighting.weights.names]

@@ -85,6 +85,7 @@ RANK = TextKind(
     level="text",
     make=rank_task,
     asking=partial(Texts, says=ranked),
+    has_probabilities=False,
 )
 
 
@@ -128,6 +129,9 @@ def test_it_trains_and_predicts_from_a_configuration(study, tmp_path, call):
         *expected,
         {"text": "", "rank": None},
     ]
+    status, out, err = call("predict", tmp_path / "run", asked, "--probabilities")
+    assert (status, out) == (2, "")
+    assert "The answers of a rank task have no probabilities" in " ".join(err.split())
 
 
 @pytest.mark.usefixtures("registered")

@@ -74,4 +74,5 @@ REGRESSION = TextKind(
     level="text",
     make=regression_task,
     asking=partial(Texts, says=numbered),
+    has_probabilities=False,
 )

@@ -31,3 +31,5 @@ class TextKind:
     `kind` has the head, the loss and the scores."""
     asking: Callable[[Trained], Asking]
     """How a trained model is asked, and what its answers are."""
+    has_probabilities: bool = True
+    """Whether its answers have any, for `tawt predict --probabilities`."""

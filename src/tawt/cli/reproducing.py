@@ -1,0 +1,194 @@
+"""`tawt reproduce`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from tawt.cli import console
+from tawt.cli.actions import usual_jobs
+from tawt.errors import ConfigError, suggestion
+from tawt.reproduce import EXPERIMENTS, Making, Request, Setup, Store, load_layout
+from tawt.reproduce.generated import tiny_setup
+from tawt.reproduce.layout import placed, training_sizes
+from tawt.reproduce.leaving import leave
+from tawt.reproduce.writing import as_json
+from tawt.studies.stopping import stop_on_signals
+
+if TYPE_CHECKING:
+    from tawt.reproduce import Experiment, Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the command line says about data and settings."""
+
+    data: Path | None
+    layout: str
+    encoder: str | None
+    vectors: str | None
+    seeds: int
+    cap: bool
+    tiny: bool
+    preset: str
+    epochs: int | None
+    training: dict[str, Any]
+
+
+def list_experiments(*, as_json_lines: bool) -> None:
+    """What there is."""
+    if as_json_lines:
+        typer.echo(
+            json.dumps(
+                {
+                    name: {"title": each.title, "needs": each.needs, "time": each.time}
+                    for name, each in EXPERIMENTS.items()
+                },
+                indent=2,
+            )
+        )
+        return
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
+    for heading in ("experiment", "what", "needs", "how long"):
+        table.add_column(heading)
+    for name, each in EXPERIMENTS.items():
+        table.add_row(Text(name), Text(each.title), Text(each.needs), Text(each.time))
+    console.out.print(table)
+    console.say(
+        "A run with an encoder takes minutes on a GPU (about 7 s each with MiniLM when many share "
+        "an H200) and hours on a CPU. --scale tiny makes any experiment in a minute or two."
+    )
+
+
+def reproduce_named(
+    name: str,
+    asked: Asked,
+    folder: Path,
+    *,
+    jobs: int | None,
+    device: str,
+    part: str | None,
+    keep_models: bool,
+    quiet: bool,
+    as_json_lines: bool,
+) -> None:
+    """Make an experiment's runs, its table and its page."""
+    experiment = EXPERIMENTS.get(name)
+    if experiment is None:
+        raise ConfigError(f"There is no experiment {name!r}; {suggestion(name, EXPERIMENTS)}")
+    request = requested(asked, folder)
+    experiment.check(request)
+    result = _made(
+        experiment,
+        request,
+        Store(folder),
+        jobs=jobs or usual_jobs(device),
+        device=device,
+        part=_part(part),
+        keep_models=keep_models,
+        quiet=quiet,
+    )
+    if result is None:
+        console.say(
+            "This part is made. When all parts are, run the command without --part for the table."
+        )
+        return
+    own = leave(result, folder)
+    if as_json_lines:
+        typer.echo(json.dumps(as_json(result), indent=2))
+    elif not quiet:
+        _show(result, own)
+
+
+def requested(asked: Asked, folder: Path) -> Request:
+    """What is asked for, checked against the data."""
+    if asked.tiny:
+        if asked.data is not None or asked.encoder is not None:
+            raise ConfigError("--scale tiny has data and an encoder of its own; leave them out.")
+        setup: Setup | None = tiny_setup(folder / "tiny")
+    elif asked.data is None:
+        setup = None
+    else:
+        layout = load_layout(asked.layout)
+        tasks = placed(layout, asked.data)
+        setup = Setup(
+            tasks=tasks,
+            about=layout.about,
+            available=training_sizes(tasks),
+            encoder=_placed_encoder(asked.encoder),
+            training=asked.training,
+            preset=asked.preset,
+            cap=asked.cap,
+            **({} if asked.epochs is None else {"epochs": asked.epochs}),
+        )
+    return Request(
+        seeds=tuple(range(asked.seeds)), setup=setup, vectors=asked.vectors, tiny=asked.tiny
+    )
+
+
+def _placed_encoder(encoder: str | None) -> str:
+    if encoder is not None and Path(encoder).is_dir():
+        return str(Path(encoder).resolve())
+    return encoder or ""
+
+
+def _made(
+    experiment: Experiment,
+    request: Request,
+    store: Store,
+    *,
+    jobs: int,
+    device: str,
+    part: tuple[int, int],
+    keep_models: bool,
+    quiet: bool,
+) -> Result | None:
+    """The result, or nothing if runs of other parts are missing."""
+    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
+        shown = bar.add_task("runs", total=None)
+        making = Making(
+            workers=jobs,
+            device=device,
+            part=part,
+            keep_models=keep_models,
+            should_stop=should_stop,
+            on_done=lambda done, total: bar.update(shown, completed=done, total=total),
+        )
+        if not experiment.make(request, store, making):
+            return None
+    return experiment.result(request, store)
+
+
+def _part(given: str | None) -> tuple[int, int]:
+    if given is None:
+        return 1, 1
+    number, slash, of = given.partition("/")
+    if not slash or not number.isdigit() or not of.isdigit():
+        raise ConfigError(f"--part is K/N, such as 1/4; got {given!r}.")
+    return int(number), int(of)
+
+
+def _show(result: Result, folder: Path) -> None:
+    table = Table(
+        title=f"{result.experiment}: {result.title}",
+        title_justify="left",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    for heading in result.headings:
+        table.add_column(heading, justify="left" if heading == "" else "right")
+    for row in result.rows:
+        table.add_row(*map(Text, row))
+    console.out.print(table)
+    console.say(result.caption)
+    for sentence in result.said:
+        console.say(sentence)
+    console.say(f"Everything is in {folder}; open {folder / 'report.html'} in a browser.")

@@ -1,0 +1,51 @@
+"""What an experiment leaves in its folder."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from tawt.report import result_page
+from tawt.reproduce.writing import as_json, as_latex, as_markdown
+from tawt.studies import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tawt.reproduce.result import Result
+
+_ABOUT = ("departures", "seeds", "available", "versions", "machine", "commit", "settings")
+
+
+def leave(result: Result, folder: Path) -> Path:
+    """Write the result as Markdown, JSON, LaTeX and a page.
+
+        FOLDER/EXPERIMENT/table.md
+        FOLDER/EXPERIMENT/table.json
+        FOLDER/EXPERIMENT/table.tex
+        FOLDER/EXPERIMENT/report.html
+
+    Args:
+        result: Of the experiment.
+        folder: Of all experiments.
+
+    Returns:
+        The experiment's folder.
+    """
+    own = folder / result.experiment
+    files.write(own / "table.md", as_markdown(result))
+    files.write(own / "table.tex", as_latex(result))
+    files.write(
+        own / "table.json", json.dumps(as_json(result), ensure_ascii=False, indent=1) + "\n"
+    )
+    page = result_page(
+        title=f"{result.experiment}: {result.title}",
+        lead=result.said,
+        headings=result.headings,
+        rows=result.rows,
+        caption=result.caption,
+        plots=result.figures,
+        about={key: result.data[key] for key in _ABOUT if key in result.data},
+    )
+    files.write(own / "report.html", page)
+    return own

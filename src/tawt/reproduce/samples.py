@@ -1,0 +1,160 @@
+"""The paper's figure of weights on samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+from scipy import stats
+
+from tawt.reproduce.choices import Once, score
+from tawt.reproduce.figures import OURS, PAPER
+from tawt.reproduce.paper import paper
+from tawt.reproduce.result import Result
+from tawt.studies.significance import paired_t_test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tawt.reproduce.sample_runs import SampleRun
+    from tawt.reproduce.store import Store
+
+EXPERIMENT = "figure-weighted-samples"
+
+
+def samples_result(
+    runs: Sequence[SampleRun],
+    store: Store,
+    seeds: Sequence[int],
+    *,
+    departures: Sequence[str],
+    majority: float,
+) -> Result:
+    """The figure, and the numbers in it, which the paper does not print.
+
+    Args:
+        runs: Its rows.
+        store: Where their records are.
+        seeds: Of the runs.
+        departures: From the paper, in words.
+        majority: Share of the commonest type among test words.
+    """
+    records = {run.name: [Once(run).record(seed, store) for seed in seeds] for run in runs}
+    scores = {
+        name: [100 * score(record) for record in found if record is not None]
+        for name, found in records.items()
+    }
+    rows = [_row(run, scores, records) for run in runs]
+    first = records[runs[0].name][0]
+    assert first is not None
+    return Result(
+        experiment=EXPERIMENT,
+        title="Weights on samples",
+        said=[_said(row) for row in rows if row["against"]],
+        headings=["", "accuracy", "over plain", "95% interval", "better on", "p over seeds"],
+        rows=[_line(row, len(seeds)) for row in rows],
+        caption=(
+            "Test accuracy in percent, mean ± standard deviation over "
+            f"{len(seeds)} seeds; the interval and p are of a paired t-test over seeds. With one "
+            "source, a weight on the task has nothing to change in pre-training. Commonest type: "
+            f"{100 * majority:.1f}% of test words (the paper: 20.17%). The paper: "
+            f"{paper()[EXPERIMENT]['setting']}. Its claim: {paper()[EXPERIMENT]['claim']}. Here: "
+            + "; ".join(departures)
+            + "."
+        ),
+        data={
+            "experiment": EXPERIMENT,
+            "rows": rows,
+            "seeds": list(seeds),
+            "departures": list(departures),
+            "majority": majority,
+            **{name: first[name] for name in ("versions", "machine", "commit")},
+        },
+        figures={"Accuracy of every seed": _figure(rows)},
+    )
+
+
+def _row(
+    run: SampleRun, scores: dict[str, list[float]], records: dict[str, list[Any]]
+) -> dict[str, Any]:
+    mine = scores[run.name]
+    plain = next((name for name in scores if name == _plain(run)), None)
+    row: dict[str, Any] = {
+        "name": run.name,
+        "scores": mine,
+        "mean": float(np.mean(mine)),
+        "spread": float(np.std(mine, ddof=1)) if len(mine) > 1 else 0.0,
+        "against": plain,
+        "seconds": [record["seconds"] for record in records[run.name]],
+    }
+    if plain is not None:
+        gains = np.array(mine) - np.array(scores[plain])
+        ours, theirs = ([r["examples"] for r in records[name]] for name in (run.name, plain))
+        row |= {
+            "gain": float(gains.mean()),
+            "interval": _interval(gains.tolist()),
+            "wins": int((gains > 0).sum()),
+            "p_seeds": paired_t_test(mine, scores[plain]) if len(mine) > 1 else None,
+            "p_examples": paired_t_test(ours, theirs),
+        }
+    return row
+
+
+def _plain(run: SampleRun) -> str | None:
+    """The row that a weighted one should beat."""
+    if run.unit is None:
+        return None
+    return run.name.partition(",")[0] + ", plain"
+
+
+def _interval(gains: Sequence[float]) -> tuple[float, float] | None:
+    if len(gains) < 2:
+        return None
+    mean, error = float(np.mean(gains)), float(np.std(gains, ddof=1)) / len(gains) ** 0.5
+    reach = float(stats.t.ppf(0.975, len(gains) - 1)) * error
+    return mean - reach, mean + reach
+
+
+def _line(row: dict[str, Any], seeds: int) -> list[str]:
+    cells = [row["name"], f"{row['mean']:.1f} ± {row['spread']:.1f}"]
+    if row["against"] is None:
+        return [*cells, "", "", "", ""]
+    low_high = "" if row["interval"] is None else "{:+.2f} to {:+.2f}".format(*row["interval"])
+    p = "" if row["p_seeds"] is None else f"{row['p_seeds']:.3f}"
+    return [*cells, f"{row['gain']:+.2f}", low_high, f"{row['wins']} of {seeds}", p]
+
+
+def _said(row: dict[str, Any]) -> str:
+    interval = row["interval"]
+    unclear = interval is None or interval[0] <= 0 <= interval[1]
+    verdict = "no clear difference" if unclear else "better" if row["gain"] > 0 else "worse"
+    return f"{row['name'].capitalize()}: {row['gain']:+.2f} points over plain, {verdict}."
+
+
+def _figure(rows: Sequence[dict[str, Any]]) -> go.Figure:
+    figure = go.Figure()
+    names = [row["name"] for row in rows]
+    figure.add_trace(
+        go.Bar(
+            x=[row["mean"] for row in rows],
+            y=names,
+            orientation="h",
+            marker={"color": [PAPER if row["against"] else OURS for row in rows], "opacity": 0.5},
+            name="mean",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[value for row in rows for value in row["scores"]],
+            y=[row["name"] for row in rows for _ in row["scores"]],
+            mode="markers",
+            marker={"color": "#666666", "size": 6, "opacity": 0.6},
+            name="one seed",
+        )
+    )
+    low = min(value for row in rows for value in row["scores"])
+    figure.update_xaxes(title="test accuracy (%)", range=[max(0.0, low - 5), None])
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure.update_layout(height=120 + 40 * len(names), showlegend=True)
+    return figure

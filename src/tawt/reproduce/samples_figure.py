@@ -1,0 +1,124 @@
+"""figure-weighted-samples: from the user's data to its result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tawt.errors import ConfigError
+from tawt.reproduce.choices import Once
+from tawt.reproduce.layout import read_task
+from tawt.reproduce.making import made
+from tawt.reproduce.name_words import name_words
+from tawt.reproduce.sample_runs import Paradigm, SampleRun, SampleSettings, Unit, write_examples
+from tawt.reproduce.samples import EXPERIMENT, samples_result
+from tawt.reproduce.store import key_of
+from tawt.studies import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tawt.reproduce.making import Making
+    from tawt.reproduce.request import Request
+    from tawt.reproduce.result import Result
+    from tawt.reproduce.store import Store
+
+_ABOUT = "about.json"
+_ROWS: tuple[tuple[Paradigm, Unit | None], ...] = (
+    ("single-task", None),
+    ("pre-training", None),
+    ("pre-training", "group"),
+    ("pre-training", "example"),
+    ("joint", None),
+    ("joint", "task"),
+    ("joint", "group"),
+    ("joint", "example"),
+)
+_TINY = SampleSettings(source=60, target=20, hidden=32, epochs=20, batch_size=32)
+
+
+class SamplesFigure:
+    """Part of speech of words in names, for the type of the name."""
+
+    name: ClassVar[str] = EXPERIMENT
+    title: ClassVar[str] = "Weights on samples"
+    needs: ClassVar[str] = "--data, --vectors"
+    time: ClassVar[str] = "8 runs a seed"
+
+    def check(self, request: Request) -> None:
+        """Refuse if there is nothing to make it from."""
+        setup = request.setup
+        if setup is None or not {"pos", "ner"} <= set(setup.tasks):
+            raise ConfigError(f"{EXPERIMENT} needs --data with the tasks pos and ner.")
+        if request.vectors is None and not request.tiny:
+            raise ConfigError(
+                f"{EXPERIMENT} needs --vectors: a file such as glove.6B.50d.txt, or package:NAME."
+            )
+
+    def make(self, request: Request, store: Store, making: Making) -> bool:
+        """Make what is missing; whether all is there then."""
+        folder, settings = self._folder(request, store), _settings(request)
+        about = _about(folder)
+        if about is None or not set(request.seeds) <= set(about["seeds"]):
+            assert request.setup is not None
+            tagged, typed = (read_task(request.setup.tasks[task]) for task in ("pos", "ner"))
+            words = name_words(
+                {"train": tagged.train, "test": tagged.test or []},
+                {"train": typed.train, "test": typed.test or []},
+                request.vectors,
+            )
+            found = write_examples(folder, words, settings, request.seeds)
+            files.write_json(folder / _ABOUT, {**found, "seeds": list(request.seeds)})
+        runs = [Once(run) for run in self._runs(request, store)]
+        return made(runs, request.seeds, store, making)
+
+    def result(self, request: Request, store: Store) -> Result:
+        """The figure and its numbers."""
+        about = _about(self._folder(request, store))
+        assert request.setup is not None
+        assert about is not None
+        settings = _settings(request)
+        departures = [
+            f"data: {request.setup.about}, {about['words']['train']} words in names to draw from, "
+            f"{about['words']['test']} to test on",
+            f"{len(about['labels'][0])} parts of speech (the paper: 50)",
+            f"{len(about['labels'][1])} types (the paper: 18)",
+            f"{len(request.seeds)} seeds",
+            "the target's head is fitted for 5 passes before an update of pre-training",
+        ]
+        if request.tiny:
+            departures.append(f"tiny: {settings.source} and {settings.target} examples")
+        return samples_result(
+            self._runs(request, store),
+            store,
+            request.seeds,
+            departures=departures,
+            majority=about["majority"],
+        )
+
+    def _folder(self, request: Request, store: Store) -> Path:
+        """Of the examples; another for other files, vectors or sizes."""
+        assert request.setup is not None
+        tasks = {name: dict(request.setup.tasks[name]) for name in ("pos", "ner")}
+        settings = asdict(_settings(request))
+        key = key_of({"tasks": tasks, "vectors": request.vectors, "settings": settings})
+        return (store.folder / "words" / key).resolve()
+
+    def _runs(self, request: Request, store: Store) -> list[SampleRun]:
+        folder = self._folder(request, store)
+        about = _about(folder)
+        assert about is not None
+        labels = (tuple(about["labels"][0]), tuple(about["labels"][1]))
+        return [
+            SampleRun(folder, _settings(request), labels, paradigm, unit)
+            for paradigm, unit in _ROWS
+        ]
+
+
+def _settings(request: Request) -> SampleSettings:
+    return _TINY if request.tiny else SampleSettings()
+
+
+def _about(folder: Path) -> dict[str, Any] | None:
+    path = folder / _ABOUT
+    return files.read_json(path) if path.exists() else None

@@ -1,0 +1,143 @@
+"""The paper's tables of scores, as text and plots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tawt.reproduce.captions import departures
+from tawt.reproduce.figures import gains_figure
+from tawt.reproduce.paper import METRICS, paper
+from tawt.reproduce.result import Result
+from tawt.reproduce.scores import score_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tawt.reproduce.plan import Plan
+    from tawt.reproduce.scores import Number, ScoreRow
+    from tawt.reproduce.store import Store
+    from tawt.reproduce.tagging import Setup
+
+
+def score_table(
+    experiment: str, title: str, plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]
+) -> Result:
+    """The table of an experiment whose runs are all made.
+
+    Args:
+        experiment: Its name.
+        title: What it is about.
+        plan: What stands where.
+        setup: What its runs share.
+        store: Where their records are.
+        seeds: Of the runs.
+    """
+    rows = score_rows(experiment, plan, setup, store, seeds)
+    return Result(
+        experiment=experiment,
+        title=title,
+        said=[said for row in rows if (said := _said(row, plan.columns))],
+        headings=["", *plan.columns, "average"],
+        rows=[line for row in rows for line in _lines(row)],
+        caption=_caption(experiment, plan, setup, rows, seeds),
+        data={
+            "experiment": experiment,
+            "setting": paper()[experiment].get("setting"),
+            "columns": list(plan.columns),
+            "rows": [_as_json(row) for row in rows],
+            **made_with(plan, setup, store, seeds),
+        },
+        figures={"What weights gain": gains_figure(plan, rows)},
+    )
+
+
+def made_with(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) -> dict[str, Any]:
+    """Settings, versions and machine; no names of folders."""
+    first = plan.choices[0].record(seeds[0], store)
+    assert first is not None
+    return {
+        "seeds": list(seeds),
+        "departures": departures(setup, seeds),
+        "available": dict(setup.available),
+        "data": {task: first["data"][task] for task in first["data"]},
+        **{name: first[name] for name in ("versions", "machine", "commit")},
+    }
+
+
+def _as_json(row: ScoreRow) -> dict[str, Any]:
+    numbers = [number.to_json() for number in row.numbers]
+    return {"name": row.name, "against": row.against, "numbers": numbers}
+
+
+def _lines(row: ScoreRow) -> list[list[str]]:
+    """The row, and under a weighted one what it gains."""
+    lines = [[row.name, *(_score_text(number) for number in row.numbers)]]
+    if row.against is not None:
+        lines.append(["improvement", *(_gain_text(number) for number in row.numbers)])
+    return lines
+
+
+def _score_text(number: Number) -> str:
+    ours = "–"
+    if number.mean is not None:
+        spread = "" if number.spread is None else f" ± {number.spread:.1f}"
+        mark = "†" if number.capped else ""
+        ours = f"{number.mean:.1f}{spread}{mark}"
+    stars = " ***" if number.is_significant else ""
+    return f"{ours}{stars} ({_paper_text(number)})"
+
+
+def _paper_text(number: Number) -> str:
+    if number.paper is None:
+        return "–"
+    return f"{number.paper:.2f}{' ***' if number.paper_significant else ''}"
+
+
+def _gain_text(number: Number) -> str:
+    ours = "–" if number.gain is None else f"{number.gain:+.1f}"
+    theirs = "–" if number.paper_gain is None else f"{number.paper_gain:+.2f}"
+    return f"{ours} ({theirs})"
+
+
+def _said(row: ScoreRow, columns: Sequence[str]) -> str | None:
+    """How a weighted row did, in a sentence."""
+    if row.against is None:
+        return None
+    pairs = [
+        (n.gain, n.paper_gain)
+        for n in row.numbers[: len(columns)]
+        if n.gain is not None and n.paper_gain is not None
+    ]
+    ours, theirs = (sum(pair[side] > 0 for pair in pairs) for side in (0, 1))
+    average = row.numbers[-1]
+    said = (
+        f"{row.name.capitalize()} beats {row.against} in {ours} of {len(pairs)} columns "
+        f"(the paper: {theirs})"
+    )
+    if average.gain is None or average.paper_gain is None:
+        return f"{said}."
+    return f"{said}, by {average.gain:+.1f} on average (the paper: {average.paper_gain:+.2f})."
+
+
+def _caption(
+    experiment: str, plan: Plan, setup: Setup, rows: Sequence[ScoreRow], seeds: Sequence[int]
+) -> str:
+    metrics = ", ".join(dict.fromkeys(f"{METRICS[target]} for {target}" for target in plan.targets))
+    spread = " ± standard deviation over seeds" if len(seeds) > 1 else ""
+    said = [
+        f"Test scores in percent ({metrics}), mean{spread}; in parentheses the paper's. "
+        f"Improvements are over the plain row. ***: p < 0.001 in a paired t-test on test "
+        "sentences, as in the paper, each sentence's score averaged over seeds.",
+        f"The paper: {paper()[experiment].get('setting', 'settings of its main table')}.",
+        "Here: " + "; ".join(departures(setup, seeds)) + ".",
+    ]
+    short = sorted({_sizes(n) for row in rows for n in row.numbers if n.capped})
+    if short:
+        said.append(
+            f"†: fewer sentences than the paper took, all that the data has ({'; '.join(short)})."
+        )
+    return " ".join(said)
+
+
+def _sizes(number: Number) -> str:
+    return ", ".join(f"{task} {size}" for task, size in number.sizes.items())

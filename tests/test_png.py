@@ -1,0 +1,39 @@
+"""Images as PNG: read back as the format's description says."""
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from tawt.studies.png import grey_png
+
+
+def read(data):
+    """Pixels of a grey PNG without filters, every checksum looked at."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, place = {}, 8
+    while place < len(data):
+        (size,) = struct.unpack(">I", data[place : place + 4])
+        kind, content = data[place + 4 : place + 8], data[place + 8 : place + 8 + size]
+        (checksum,) = struct.unpack(">I", data[place + 8 + size : place + 12 + size])
+        assert checksum == zlib.crc32(kind + content)
+        chunks[kind] = content
+        place += 12 + size
+    assert list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
+    width, height, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
+    assert rest == [8, 0, 0, 0, 0]
+    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
+    assert not lines[:, 0].any()
+    return lines[:, 1:]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (8, 8), (5, 64), (64, 3)])
+def test_pixels_are_read_back(shape):
+    pixels = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
+    assert np.array_equal(read(grey_png(pixels)), pixels)
+
+
+def test_a_view_that_is_not_contiguous():
+    pixels = np.arange(24, dtype=np.uint8).reshape(4, 6)[::2, ::-1].T
+    assert np.array_equal(read(grey_png(pixels)), pixels)
