@@ -1,6 +1,8 @@
 """The page: it needs no network, escapes every name, and its plots are there in a browser."""
 
+import base64
 import html
+import json
 import re
 import shutil
 import subprocess
@@ -8,13 +10,15 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tawt.errors import RunError
 from tawt.report import comparison_page, runs_page
 from tawt.report.figures import averaged
 from tawt.report.tables import interval_text, p_text
-from tawt.studies import Options, compare, load, run
+from tawt.studies import Options, RunFolder, building, compare, load, parsed, run
+from tests.test_png import read as png_pixels
 
 HOSTILE = """<script>alert("x")</script><img src=x onerror=alert(1)> 'q' & </script> <b>ü</b>"""
 BROWSER = next(
@@ -182,6 +186,56 @@ def test_a_run_without_updates_has_a_page(study, tmp_path):
     page = runs_page([tmp_path / "run"])
     assert "run-0-size" in page
     assert "run-0-weights" not in page
+
+
+def image_run(folder):
+    weighting = {"unit": "example", "alignment": "curvature"}
+    config = parsed(
+        {
+            "data": {"kind": "digits"},
+            "target": "digit",
+            "sources": ["parity"],
+            "epochs": 1,
+            "weighting": weighting,
+            "training": {"unit_examples": 50},
+        }
+    )
+    run(config, folder)
+    return config
+
+
+def test_images_are_in_the_page_and_are_the_examples(tmp_path):
+    config = image_run(tmp_path / "run")
+    page = runs_page([tmp_path / "run"])
+    read = Page(page)
+    sources = [value for name, value in read.attributes if name == "src"]
+    assert len(sources) == read.tags.count("img") == 40
+    assert "rect" not in read.tags
+    assert max(map(len, sources)) < 400
+    shown = RunFolder(tmp_path / "run").shown_units()
+    index = shown["least"][0]["example"] - 1
+    [source] = [task for task in building.tasks(config) if task.name == "parity"]
+    pixels = source.train.inputs[index].reshape(8, 8).double()
+    scaled = (pixels - pixels.min()) * 255 / (pixels.max() - pixels.min())
+    start, payload = sources[0].split(",")
+    assert start == "data:image/png;base64"
+    found = png_pixels(base64.b64decode(payload, validate=True))
+    assert np.array_equal(found, scaled.round().numpy())
+
+
+def test_an_image_that_is_none_is_escaped_like_any_text(tmp_path):
+    image_run(tmp_path / "run")
+    path = tmp_path / "run" / "units.json"
+    shown = json.loads(path.read_text())
+    shown["least"][0].update(image=f'">{HOSTILE}', label=HOSTILE, text=HOSTILE)
+    path.write_text(json.dumps(shown))
+    page = runs_page([tmp_path / "run"])
+    read = Page(page)
+    assert read.tags.count("script") == 3
+    assert read.tags.count("img") == 40
+    assert not any(name.startswith("on") for name, _ in read.attributes)
+    sources = [value for name, value in read.attributes if name == "src"]
+    assert all(value.startswith("data:image/png;base64,") for value in sources)
 
 
 # In a browser

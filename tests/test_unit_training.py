@@ -4,6 +4,7 @@ import copy
 import csv
 import io
 import json
+import tracemalloc
 from contextlib import nullcontext
 from functools import partial
 
@@ -25,6 +26,7 @@ from tawt.training import JointTraining, PreTraining, Settings, train
 from tawt.training.devices import accelerator_for
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
+from tawt.training.result import UnitOutcome
 from tawt.unit_weights import UnitWeights
 from tawt.units import Units
 from tawt.weighting import TargetAware, UpdateRule
@@ -515,6 +517,38 @@ def test_groups_that_the_data_does_not_have(study, by, words):
     with pytest.raises(ConfigError, match=words):
         run(config, study.folder / "run")
     assert not (study.folder / "run").exists()
+
+
+def test_what_is_shown_of_many_examples_makes_no_object_for_each():
+    size, labels = 100_000, ["even", "odd", "never"]
+    given = np.arange(size) % 2
+    task = classification("web", train=(np.zeros((size, 1)), given), labels=labels)
+    weights = UnitWeights.spread(SourceWeights.of({"web": 1.0}), Units.of_examples({"web": size}))
+    weights = weights.moved(weights.logs + torch.from_numpy(given) * np.log(3.0))
+    outcome = UnitOutcome(weights, torch.zeros(size))
+    tracemalloc.start()
+    shown = units.shown(outcome, [task])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 45 * size  # lists of labels and of factors would take 40 bytes more
+    assert [(row["label"], row["examples"]) for row in shown["labels"]["web"]] == [
+        ("even", size // 2),
+        ("odd", size // 2),
+    ]
+    means = [row["weight"] for row in shown["labels"]["web"]]
+    assert means == pytest.approx([0.5, 1.5], rel=1e-4)
+    assert shown["least"][0]["label"] == "even"
+
+
+def test_numbers_are_no_groups_and_have_no_mean_by_label(study):
+    values = np.linspace(0, 1, 32).astype(np.float32)
+    study.save("near.train", inputs=rows(7, 32)[0].astype(np.float32), labels=values)
+    study.set("data.tasks.near.kind", "regression").set("sources", ["near"])
+    run(load(unit_study(study, "example").path), study.folder / "run")
+    assert RunFolder(study.folder / "run").shown_units()["labels"] == {"near": []}
+    assert audit(study.folder / "run", most=1)[0]["label"] in values.tolist()
+    with pytest.raises(ConfigError, match="labels of 'near' are numbers"):
+        run(load(unit_study(study, "group").path), study.folder / "other")
 
 
 def test_cells_are_no_formulas():

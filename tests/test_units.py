@@ -12,7 +12,7 @@ from scipy import optimize
 from tawt import simplex
 from tawt.errors import WeightsError
 from tawt.unit_weights import UnitWeights
-from tawt.units import Units
+from tawt.units import Coded, Units
 from tawt.weights import SourceWeights
 
 LABELS = {"pos": ["n", "v", "n", "n", "a"], "chunk": ["n", "x"]}
@@ -54,6 +54,49 @@ def test_a_long_label_costs_no_more_than_itself():
     assert units.members["x"].nbytes == 4 * len(labels)
     assert units.members["x"][:2].tolist() == [0, 1]
     assert units.fingerprint() != Units.of_groups({"x": labels[::-1]}).fingerprint()
+
+
+class Unlisted(np.ndarray):
+    """An array whose entries must not be made objects one by one."""
+
+    def __iter__(self):
+        raise AssertionError("iterated")
+
+    def tolist(self):
+        raise AssertionError("made a list")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.arange(100_000) * 7 % 12,  # more than are sorted at once
+        np.array([10, 9, 2, 10]),
+        np.array([0.1, 2.0, 0.1], np.float32),
+        np.array(["verb", "noun", "verb"]),
+        np.array([True, False]),
+    ],
+    ids=["many", "integers", "numbers", "names", "booleans"],
+)
+def test_an_array_is_grouped_as_a_list_is_and_never_made_one(labels):
+    found = Units.of_groups({"pos": labels.view(Unlisted), "chunk": labels})
+    listed = Units.of_groups({"pos": list(labels), "chunk": list(labels)})
+    assert found.fingerprint() == listed.fingerprint()
+    assert type(found.members["pos"]) is np.ndarray
+    assert found.members["pos"].dtype == np.int32
+
+
+def test_labels_of_any_sort_can_be_in_an_array():
+    mixed = np.array([3, "x", None, 3], object)
+    assert Units.of_groups({"a": mixed}).groups == {"a": ("3", "None", "x")}
+    with pytest.raises(WeightsError, match=r"'a' needs one label per example; .* \(2, 2\)"):
+        Units.of_groups({"a": np.eye(2)})
+
+
+def test_names_that_nothing_has_are_no_groups():
+    coded = Coded(("z", "unused", "a", "z"), np.array([0, 2, 3], np.int32))
+    units = Units.of_groups({"x": ["k"], "y": coded})
+    assert units.groups["y"] == ("a", "z")
+    assert units.members["y"].tolist() == [2, 1, 2]
 
 
 def test_a_unit_that_is_not_there():

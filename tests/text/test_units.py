@@ -6,7 +6,7 @@ import torch
 
 from tawt.per_example import ExampleNorms
 from tawt.per_example.each import Each
-from tawt.studies import RunFolder
+from tawt.studies import RunFolder, units
 from tawt.studies.auditing import audit
 from tawt.studies.run import check, run
 from tawt.training.each import EachExample
@@ -31,6 +31,20 @@ def test_sentences_are_audited_with_their_words_and_lines(tiny, tmp_path, alignm
     assert row["text"] == " ".join(sentence.words)
     assert row["line"] == sentence.line
     assert row["label"] == " ".join(sentence.tags)
+    weights = units.read(tmp_path / "run").weights
+    factors = weights.relative("pos", np.arange(len(source.train))).tolist()
+    tags = {tag for sentence in source.train.sentences for tag in sentence.tags}
+    having = {
+        tag: [f for f, s in zip(factors, source.train.sentences, strict=True) if tag in s.tags]
+        for tag in tags
+    }
+    shown = RunFolder(tmp_path / "run").shown_units()["labels"]["pos"]
+    assert {each["label"]: each["examples"] for each in shown} == {
+        tag: len(found) for tag, found in having.items()
+    }
+    for each in shown:
+        assert each["weight"] == pytest.approx(np.mean(having[each["label"]]), rel=1e-6)
+    assert shown == sorted(shown, key=lambda each: (-each["examples"], each["label"]))
 
 
 @pytest.fixture

@@ -19,11 +19,14 @@ from tawt.reproduce import EXPERIMENTS, Making, Request, Setup, Store, load_layo
 from tawt.reproduce.generated import tiny_setup
 from tawt.reproduce.layout import placed, training_sizes
 from tawt.reproduce.leaving import leave
+from tawt.reproduce.paper import SETTINGS
 from tawt.reproduce.writing import as_json
 from tawt.studies.stopping import stop_on_signals
 
 if TYPE_CHECKING:
     from tawt.reproduce import Experiment, Result
+
+_WIDEST = 7  # columns that a terminal has room for; more are shown as lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,7 @@ def list_experiments(*, as_json_lines: bool) -> None:
         return
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
     for heading in ("experiment", "what", "needs", "how long"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=heading == "experiment")
     for name, each in EXPERIMENTS.items():
         table.add_row(Text(name), Text(each.title), Text(each.needs), Text(each.time))
     console.out.print(table)
@@ -126,7 +129,7 @@ def requested(asked: Asked, folder: Path) -> Request:
             training=asked.training,
             preset=asked.preset,
             cap=asked.cap,
-            **({} if asked.epochs is None else {"epochs": asked.epochs}),
+            epochs=asked.epochs or SETTINGS["epochs"],
         )
     return Request(
         seeds=tuple(range(asked.seeds)), setup=setup, vectors=asked.vectors, tiny=asked.tiny
@@ -183,12 +186,26 @@ def _show(result: Result, folder: Path) -> None:
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
-    for heading in result.headings:
-        table.add_column(heading, justify="left" if heading == "" else "right")
-    for row in result.rows:
-        table.add_row(*map(Text, row))
+    lines = [result.headings, *result.rows]
+    if len(result.headings) > _WIDEST:
+        lines = [list(column) for column in zip(*lines, strict=True)]
+    headings, *rows = lines
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left", overflow="fold")
+    for name, *cells in rows:
+        table.add_row(Text(name), *(Text(_narrow(cell)) for cell in cells))
     console.out.print(table)
     console.say(result.caption)
     for sentence in result.said:
         console.say(sentence)
     console.say(f"Everything is in {folder}; open {folder / 'report.html'} in a browser.")
+
+
+def _narrow(cell: str) -> str:
+    r"""A cell that leaves room for the others: the paper's number under ours.
+
+    Example:
+        >>> _narrow("57.3 ± 1.2 *** (57.34 ***)")
+        '57.3±1.2***\n(57.34***)'
+    """
+    return cell.replace(" (", "\n(").replace(" ± ", "±").replace(" ***", "***")

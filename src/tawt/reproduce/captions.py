@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tawt.reproduce.paper import SETTINGS
 
@@ -36,21 +36,18 @@ def departures(setup: Setup, seeds: Sequence[int]) -> list[str]:
     for name, ours in setup.training.items():
         theirs = SETTINGS.get(name)
         if ours != theirs:
-            stated = (
-                ""
-                if theirs is None
-                else f" (the paper: {theirs:g})"
-                if isinstance(theirs, float)
-                else f" (the paper: {theirs})"
-            )
-            shown = f"{ours:g}" if isinstance(ours, float) else str(ours)
-            found.append(f"{_NAMED.get(name, name)} {shown}{stated}")
+            stated = "" if theirs is None else f" (the paper: {_plain(theirs)})"
+            found.append(f"{_NAMED.get(name, name)} {_plain(ours)}{stated}")
     if setup.preset != "paper":
         found.append(f"the rule of the preset {setup.preset}")
     if setup.tiny:
         found.append("tiny sizes, which show that all works and nothing else")
     found.append("the epoch with the best dev score is kept")
     return found
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def encoder_name(encoder: str) -> str:

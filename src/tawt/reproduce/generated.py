@@ -14,7 +14,7 @@ from tawt.text.tiny import write_tiny_encoder
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SENTENCES = {"train": 300, "dev": 30, "test": 40}
+_SENTENCES = {"train": 160, "dev": 20, "test": 30}
 _LAYERS = {"pos": "pos", "chunking": "chunks", "predicate": "predicates", "ner": "entities"}
 _METRICS = {"pos": "accuracy", "chunking": "span_f1", "predicate": "token_f1", "ner": "span_f1"}
 
@@ -42,6 +42,7 @@ def tiny_setup(folder: Path) -> Setup:
         encoder=str(folder / "encoder"),
         training={"learning_rate": 2e-3},
         max_length=64,
+        epochs=2,
         cap=True,
         tiny=True,
     )
@@ -57,4 +58,5 @@ def _write(folder: Path) -> None:
                 for line, each in enumerate(generate(count, seed=seed), start=1)
             ]
             files.write(folder / f"{task}.{split}.tsv", "".join(columns_text(tagged)))
-    write_tiny_encoder(folder / "encoder", [each.words for each in generate(600, seed=99)])
+    words = [each.words for each in generate(300, seed=99)]
+    write_tiny_encoder(folder / "encoder", words, width=32, layers=1)

@@ -54,6 +54,11 @@ def outputs(layers: Sequence[Layer], inputs: Tensor) -> Tensor:
     Args:
         layers: Of all networks.
         inputs: Shape `(networks, examples, in)`.
+
+    Example:
+        >>> swap = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]]), torch.zeros(1, 1, 2)
+        >>> outputs([swap, swap], torch.tensor([[[3.0, -4.0]]]))
+        tensor([[[3., 0.]]])
     """
     (weight, bias), *rest = layers
     values = torch.baddbmm(bias, inputs, weight)
@@ -101,11 +106,11 @@ def training(
     rows = torch.arange(len(labels), device=device)[:, None]
     try:
         for epoch, order in enumerate(orders, start=1):
-            for picked in order.to(device).split(batch_size, dim=1):
+            for picked in torch.split(order.to(device), batch_size, dim=1):
                 batch = inputs[picked] if inputs.ndim == 2 else inputs[rows, picked]
                 losses = _losses(outputs(layers, batch), labels[rows, picked])
                 optimiser.zero_grad()
-                losses.mean(dim=1).sum().backward()
+                torch.autograd.backward(losses.mean(dim=1).sum())
                 optimiser.step()
             yield epoch
     finally:  # the caller may have seen enough before the last epoch
@@ -115,7 +120,13 @@ def training(
 
 @torch.no_grad()
 def predicted(layers: Sequence[Layer], inputs: Tensor) -> Tensor:
-    """The class each network gives each input of shape `(examples, in)`; `(networks, examples)`."""
+    """The class each network gives each input of shape `(examples, in)`; `(networks, examples)`.
+
+    Example:
+        >>> swap = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]]), torch.zeros(1, 1, 2)
+        >>> predicted([swap], torch.eye(2))
+        tensor([[1, 0]])
+    """
     parts = [outputs(layers, part).argmax(dim=2) for part in _parts(layers, inputs)]
     return torch.cat(parts, dim=1)
 
@@ -128,10 +139,17 @@ def measured(layers: Sequence[Layer], inputs: Tensor, labels: Tensor) -> tuple[T
         layers: Of all networks.
         inputs: The same for all, shape `(examples, in)`.
         labels: Of each network, shape `(networks, examples)`.
+
+    Example:
+        >>> swap = torch.tensor([[[0.0, 9.0], [9.0, 0.0]]]), torch.zeros(1, 1, 2)
+        >>> accuracy, loss = measured([swap], torch.eye(2), torch.tensor([[1, 1]]))
+        >>> accuracy.tolist(), loss.round(decimals=3).tolist()
+        ([0.5], [4.5])
     """
     hits = torch.zeros(len(labels), device=labels.device, dtype=torch.long)
     loss = layers[0][0].new_zeros(len(labels))
-    for part, wanted in zip(_parts(layers, inputs), labels.split(_AT_ONCE, dim=1), strict=True):
+    many = torch.split(labels, _AT_ONCE, dim=1)
+    for part, wanted in zip(_parts(layers, inputs), many, strict=True):
         logits = outputs(layers, part)
         hits += (logits.argmax(dim=2) == wanted).sum(dim=1)
         loss += _losses(logits, wanted).sum(dim=1)
@@ -140,10 +158,17 @@ def measured(layers: Sequence[Layer], inputs: Tensor, labels: Tensor) -> tuple[T
 
 @torch.no_grad()
 def features(layer: Layer, inputs: Tensor) -> Tensor:
-    """What a first layer, ReLU after it, makes of inputs; `(networks, examples, out)`."""
+    """What a first layer, ReLU after it, makes of inputs; `(networks, examples, out)`.
+
+    Example:
+        >>> swap = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]]), torch.zeros(1, 1, 2)
+        >>> features(swap, torch.tensor([[3.0, -4.0]]))
+        tensor([[[0., 3.]]])
+    """
     weight, _ = layer
     found = weight.new_empty(len(weight), len(inputs), weight.shape[2])
-    for part, into in zip(_parts([layer], inputs), found.split(_AT_ONCE, dim=1), strict=True):
+    many = torch.split(found, _AT_ONCE, dim=1)
+    for part, into in zip(_parts([layer], inputs), many, strict=True):
         into.copy_(outputs([layer], part).relu_())
     return found
 
@@ -171,5 +196,5 @@ def _losses(logits: Tensor, labels: Tensor) -> Tensor:
 
 def _parts(layers: Sequence[Layer], inputs: Tensor) -> Iterator[Tensor]:
     """The inputs a few at a time, as every network's without being copied."""
-    for part in inputs.split(_AT_ONCE):
+    for part in torch.split(inputs, _AT_ONCE):
         yield part.expand(len(layers[0][0]), -1, -1)

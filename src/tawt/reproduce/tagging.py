@@ -45,9 +45,9 @@ class Setup:
         Example:
             >>> setup = Setup(tasks={}, about="", available={}, encoder="", tiny=True)
             >>> [setup.size(wanted) for wanted in (100, 500, 9000)]
-            [6, 11, 47]
+            [6, 7, 32]
         """
-        return max(6, round(wanted**0.5 / 2)) if self.tiny else wanted
+        return max(6, round(wanted**0.5 / 3)) if self.tiny else wanted
 
     def capped(self, task: str, wanted: int) -> int:
         """That many sentences, or as many as there are."""

@@ -70,8 +70,10 @@ def _read(path: Path, examples: int, count: int) -> Numbers | None:
         numbers = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    fits = numbers.shape == (examples,) and numbers.dtype == np.int32
-    return numbers if fits and 0 <= numbers.min() <= numbers.max() < count else None
+    if not isinstance(numbers, np.ndarray) or numbers.dtype != np.int32:
+        return None
+    fits = numbers.shape == (examples,) and 0 <= numbers.min() <= numbers.max() < count
+    return numbers if fits else None
 
 
 def _vectors(examples: Examples, model: MultiTaskModel) -> NDArray[np.float32]:

@@ -55,6 +55,10 @@ class Options:
     save_model: bool = True
     """Whether the trained model is left in the folder."""
 
+    def __post_init__(self) -> None:
+        if self.resume and self.overwrite:
+            raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
+
 
 def run(
     config: RunConfig,
@@ -75,8 +79,6 @@ def run(
             raised.
     """
     options = options or Options()
-    if options.resume and options.overwrite:
-        raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
     # Before the folder is touched.
     tasks, model, weighting, paradigm = check(config, shared=options.shared)
     accelerator = accelerator_for(
