@@ -138,6 +138,19 @@ def test_replayed_steps_are_the_steps(paradigm):
 
 
 @on_gpu
+def test_what_is_forgotten_is_recorded_anew(caplog):
+    total = torch.zeros((), device="cuda")
+    replay = Replay(torch.device("cuda", 0), enabled=True)
+    for _ in range(4):
+        for number in (1.0, 2.0, 3.0):
+            given = torch.full((1000,), number)
+            replay("add", lambda given: total.add_((given * 2).sum()), given)
+        replay.forget()
+    assert float(total) == 4 * 2000 * (1 + 2 + 3)
+    assert "not recorded" not in caplog.text
+
+
+@on_gpu
 def test_batch_norm_is_replayed():
     paradigm = JointTraining(epochs=4)
     made = []

@@ -60,8 +60,7 @@ class Replay:
         self._enabled = enabled and device.type == "cuda"
         self._seen: set[Hashable] = set()
         self._graphs: dict[Hashable, _Graph] = {}
-        # No graph leaves a result in memory of its own, so all may use the same.
-        self._pool = torch.cuda.graph_pool_handle() if self._enabled else None
+        self._pool = self._new_pool()
 
     def __call__(
         self,
@@ -98,6 +97,11 @@ class Replay:
         """Let go of all recordings, when what they did will not be done again."""
         self._graphs.clear()
         self._seen.clear()
+        self._pool = self._new_pool()  # one whose last graph is gone takes no other
+
+    def _new_pool(self) -> Any:
+        """Memory that all graphs may use together: none leaves a result in it."""
+        return torch.cuda.graph_pool_handle() if self._enabled else None
 
     def _recorded(
         self, key: Hashable, function: Callable[[Any], object], inputs: Any
