@@ -176,9 +176,11 @@ def test_a_folder_of_other_things_is_never_touched(study, tmp_path, listing, res
     (path / "model").mkdir(parents=True)
     (path / "model" / "mine.txt").write_text("dear")
     before = listing(tmp_path)
-    options = Options(resume=resume, overwrite=overwrite)
     reason = "Either" if resume and overwrite else "not a run folder"
-    refused(lambda: run(load(study.path), path, options=options), reason)
+    refused(
+        lambda: run(load(study.path), path, options=Options(resume=resume, overwrite=overwrite)),
+        reason,
+    )
     assert listing(tmp_path) == before
 
 
