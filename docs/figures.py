@@ -95,7 +95,7 @@ def curve(points: Iterable[Point], *, colour: str, dashes: str = "none") -> str:
 
 def dot(x: float, y: float, *, colour: str, radius: float = 2.2, filled: bool = True) -> str:
     """A disc or a ring."""
-    look = f'fill="{colour if filled else "none"}" stroke="{colour}"'
+    look = f'fill="{colour if filled else "none"}" stroke="{colour}" stroke-width="1.4"'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" {look}/>'
 
 
@@ -155,7 +155,7 @@ def panel(axis: Axis, rows: Sequence[Row], *, top: float, base: float | None = N
         for seed, score in enumerate(row.scores):
             # The same seed is at the same height in every row.
             shift = 12 * (seed / max(len(row.scores) - 1, 1) - 0.5)
-            parts += [dot(axis(score), y + shift, colour=row.colour, radius=1.8)]
+            parts += [dot(axis(score), y + shift, colour=row.colour, radius=1.6)]
         parts += [text(axis.end + 8, y + 4, row.said)]
     return parts
 
@@ -191,12 +191,11 @@ def weighted_samples(names: dict[str, Any], senses: dict[str, Any]) -> list[str]
 def task_distance(record: dict[str, Any]) -> list[str]:
     """Accuracy over the target's size, a line for each flip rate of the source."""
     sizes, rates = record["settings"]["target_sizes"], record["settings"]["flip_rates"]
-    left, right = 56, 610
+    runs, left, right = record["records"], 56, 610
     x = Axis(math.log(sizes[0]), math.log(sizes[-1]), left, right)
     y = Axis(0, 75, 360, 40, 10)
 
-    def points(of: Callable[[dict[str, Any]], dict[str, float]]) -> list[Point]:
-        runs = [of(run) for run in record["records"]]
+    def points(runs: list[dict[str, float]]) -> list[Point]:
         means = [mean(run[str(size)] for run in runs) for size in sizes]
         return [(x(math.log(size)), y(100 * m)) for size, m in zip(sizes, means, strict=True)]
 
@@ -206,14 +205,14 @@ def task_distance(record: dict[str, Any]) -> list[str]:
     parts += [text((left + right) / 2, 402, words, anchor="middle")]
     parts += [text(right + 34, 34, "flip rate"), text(right + 34, 50, "of the source")]
     for place, rate in enumerate(rates):
-        path = points(lambda run, rate=rate: run["learning_to_learn"][str(rate)])
+        path = points([run["learning_to_learn"][str(rate)] for run in runs])
         colour = VIRIDIS[-1 - round(place * (len(VIRIDIS) - 1) / max(len(rates) - 1, 1))]
         at = 72 + 17 * place
         parts += [curve(path, colour=colour), text(right + 62, at + 4, f"{rate:.1f}")]
         parts += [line((right + 34, at), (right + 56, at), colour=colour, width=4)]
         parts += [line((right + 3, path[-1][1]), (right + 31, at), colour=colour, fade=0.6)]
     at = 72 + 17 * len(rates) + 16
-    parts += [curve(points(lambda run: run["single_task"]), colour=ORANGE, dashes="7 5")]
+    parts += [curve(points([run["single_task"] for run in runs]), colour=ORANGE, dashes="7 5")]
     parts += [curve([(right + 34, at), (right + 60, at)], colour=ORANGE, dashes="7 5")]
     said = "Solid: representation from the source, head from the target; single-task: both from "
     said += f"the target. Mean of {len(record['seeds'])} seeds."
@@ -230,11 +229,11 @@ def source_ratio(record: dict[str, Any]) -> list[str]:
     y = fitted([0, *every], start=330, end=64, step=5)
     ticks = [x(math.log2(float(column))) for column in columns]
 
-    def source(number: dict[str, Any]) -> int:
-        return min(size for name, size in number["sizes"].items() if name != target)
+    def sources(number: dict[str, Any]) -> list[int]:
+        return [size for name, size in number["sizes"].items() if name != target]
 
     def place(number: dict[str, Any]) -> Point:
-        return x(math.log2(source(number) / number["sizes"][target])), y(number["gain"])
+        return x(math.log2(min(sources(number)) / number["sizes"][target])), y(number["gain"])
 
     parts = upwards(y, left=left, right=right)
     words = f"points of F1 on {target} that learned weights add to normalized joint training"
@@ -256,9 +255,10 @@ def source_ratio(record: dict[str, Any]) -> list[str]:
             parts += [line((at, middle + rim), (at, y(edge)), colour=ORANGE, width=1.6)]
         parts += [dot(at, middle, colour=ORANGE, radius=5, filled=not number["capped"])]
     if capped:
-        said = f"Ring: all {source(capped[0]):,} sentences that the data has for each source. "
-        end = f"Here the last {len(capped)} ratios are this one run, drawn where it belongs."
-        parts += notes(398, said + end)
+        most = " and ".join(f"{size:,}" for size in sources(capped[0]))
+        said = f"Ring: all sentences that the data has for the sources ({most}), at its own ratio."
+        end = f"The paper’s last {len(capped)} ratios would all be this run."
+        parts += notes(398, said, end)
     return parts
 
 
@@ -327,7 +327,7 @@ SAMPLES = "figure-weighted-samples"
 PICTURES: dict[str, tuple[Callable[..., list[str]], int, tuple[str, ...]]] = {
     "weighted-samples": (weighted_samples, 374, (SAMPLES, f"{SAMPLES}-supersense")),
     "task-distance": (task_distance, 438, ("figure-task-distance",)),
-    "source-ratio": (source_ratio, 410, ("table-source-ratio-minilm",)),
+    "source-ratio": (source_ratio, 426, ("table-source-ratio-minilm",)),
     "main-gains": (main_gains, 306, ("table-main-minilm",)),
     "corrupted-labels": (corrupted_labels, 374, ("corrupted-labels",)),
 }
