@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from tawt.reproduce import EXPERIMENTS, Making, Request, Setup, Store, load_layo
 from tawt.reproduce.generated import tiny_setup
 from tawt.reproduce.layout import placed, training_sizes
 from tawt.reproduce.leaving import leave
-from tawt.reproduce.paper import SETTINGS
 from tawt.reproduce.writing import as_json
 from tawt.studies.stopping import stop_on_signals
 
@@ -43,6 +42,11 @@ class Asked:
     preset: str
     epochs: int | None
     training: dict[str, Any]
+
+    @property
+    def changes_settings(self) -> bool:
+        """Whether training is to be other than the paper's."""
+        return bool(self.training) or self.epochs is not None or self.preset != "paper"
 
 
 def list_experiments(*, as_json_lines: bool) -> None:
@@ -86,6 +90,12 @@ def reproduce_named(
     experiment = EXPERIMENTS.get(name)
     if experiment is None:
         raise ConfigError(f"There is no experiment {name!r}; {suggestion(name, EXPERIMENTS)}")
+    if "--encoder" not in experiment.needs and asked.changes_settings:
+        raise ConfigError(
+            f"{name} has settings of its own; leave out --learning-rate, --epochs, --batch-size, "
+            "--precision, --sampling and --preset."
+        )
+    this_part = _part(part)
     request = requested(asked, folder)
     experiment.check(request)
     result = _made(
@@ -94,14 +104,16 @@ def reproduce_named(
         Store(folder),
         jobs=jobs or usual_jobs(device),
         device=device,
-        part=_part(part),
+        part=this_part,
         keep_models=keep_models,
         quiet=quiet,
     )
     if result is None:
-        console.say(
-            "This part is made. When all parts are, run the command without --part for the table."
-        )
+        if not quiet and not as_json_lines:
+            console.say(
+                "This part is made. When all parts are, run the command without --part for the "
+                "table."
+            )
         return
     own = leave(result, folder)
     if as_json_lines:
@@ -126,10 +138,14 @@ def requested(asked: Asked, folder: Path) -> Request:
             about=layout.about,
             available=training_sizes(tasks),
             encoder=_placed_encoder(asked.encoder),
-            training=asked.training,
-            preset=asked.preset,
             cap=asked.cap,
-            epochs=asked.epochs or SETTINGS["epochs"],
+        )
+    if setup is not None:
+        setup = replace(
+            setup,
+            training={**setup.training, **asked.training},
+            preset=asked.preset,
+            epochs=asked.epochs or setup.epochs,
         )
     return Request(
         seeds=tuple(range(asked.seeds)), setup=setup, vectors=asked.vectors, tiny=asked.tiny
@@ -173,9 +189,9 @@ def _part(given: str | None) -> tuple[int, int]:
     if given is None:
         return 1, 1
     number, slash, of = given.partition("/")
-    if not slash or not number.isdigit() or not of.isdigit():
+    if not slash or not number.isdecimal() or not of.isdecimal():
         raise ConfigError(f"--part is K/N, such as 1/4; got {given!r}.")
-    return int(number), int(of)
+    return Making(part=(int(number), int(of))).part
 
 
 def _show(result: Result, folder: Path) -> None:

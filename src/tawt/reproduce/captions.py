@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tawt.reproduce.paper import SETTINGS
+from tawt.reproduce.paper import METRICS, SETTINGS
+from tawt.studies.presets import PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tawt.reproduce.tagging import Setup
 
@@ -17,6 +18,7 @@ _NAMED = {
     "precision": "precision",
     "sampling": "steps drawn by",
     "gradient_examples": "examples a gradient:",
+    "head_epochs": "passes that fit the target's head:",
 }
 
 
@@ -28,22 +30,50 @@ def departures(setup: Setup, seeds: Sequence[int]) -> list[str]:
         seeds: Of the runs.
     """
     found = [f"data: {setup.about}", f"encoder: {encoder_name(setup.encoder)} (the paper: BERT)"]
-    found.append(f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}")
+    found.append(counted(seeds))
     for name in ("max_length", "epochs"):
         ours = getattr(setup, name)
         if ours != SETTINGS[name]:
             found.append(f"{name.replace('_', ' ')} {ours} (the paper: {SETTINGS[name]})")
-    for name, ours in setup.training.items():
-        theirs = SETTINGS.get(name)
-        if ours != theirs:
-            stated = "" if theirs is None else f" (the paper: {_plain(theirs)})"
-            found.append(f"{_NAMED.get(name, name)} {_plain(ours)}{stated}")
+    found += _of_training({**PRESETS[setup.preset].training, **setup.training})
+    metrics = {task: metric_name(setup, task) for task in setup.tasks}
+    found += [
+        f"{metric} for {task} (the paper: {METRICS[task]})"
+        for task, metric in metrics.items()
+        if metric != METRICS[task]
+    ]
     if setup.preset != "paper":
         found.append(f"the rule of the preset {setup.preset}")
     if setup.tiny:
         found.append("tiny sizes, which show that all works and nothing else")
     found.append("the epoch with the best dev score is kept")
     return found
+
+
+def _of_training(settings: Mapping[str, Any]) -> list[str]:
+    found = []
+    for name, ours in settings.items():
+        theirs = SETTINGS.get(name)
+        if ours != theirs:
+            stated = "" if theirs is None else f" (the paper: {_plain(theirs)})"
+            found.append(f"{_NAMED.get(name, name)} {_plain(ours)}{stated}")
+    return found
+
+
+def counted(seeds: Sequence[int]) -> str:
+    """How many seeds.
+
+    Example:
+        >>> counted([0]), counted([0, 1])
+        ('1 seed', '2 seeds')
+    """
+    return f"{len(seeds)} seed{'s' if len(seeds) > 1 else ''}"
+
+
+def metric_name(setup: Setup, task: str) -> str:
+    """What a task is scored by; the paper's metric where nothing else is said."""
+    given: str | None = setup.tasks.get(task, {}).get("metric")
+    return METRICS[task] if given is None else given.replace("_", " ").replace("f1", "F1")
 
 
 def _plain(value: Any) -> str:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.colors import sample_colorscale
 from scipy import stats
 
+from tawt.reproduce.captions import counted
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
 from tawt.reproduce.store import key_of
@@ -80,7 +81,7 @@ class DistanceFigure:
             rows=rows,
             caption=(
                 "Test accuracy in percent on the target, mean ± standard deviation over "
-                f"{len(records)} seeds. Representation from the source, head from the target; "
+                f"{counted(request.seeds)}. Representation from the source, head from the target; "
                 "single-task: both from the target. The paper prints a picture and no numbers. "
                 f"Its settings: {paper()[self.name]['setting']}. Its claim: "
                 f"{paper()[self.name]['claim']}." + (" Here: tiny." if request.tiny else "")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tawt.reproduce.distance_figure import DistanceFigure
+from tawt.reproduce.layout import check_held_out
 from tawt.reproduce.making import made
 from tawt.reproduce.paper import TASKS, paper
 from tawt.reproduce.plan import AGAINST, Plan, PlanRow, chosen, held
@@ -67,9 +68,11 @@ class TableExperiment:
     needs: str = "--data, --encoder"
 
     def check(self, request: Request) -> None:
-        """Refuse sizes that the data has not, unless they may be capped."""
+        """Refuse sizes that the data has not, unless they may be capped, and unscored targets."""
         setup = request.text_setup(self.name)
-        check_sizes(self.name, setup, self.plan(setup).runs())
+        plan = self.plan(setup)
+        check_sizes(self.name, setup, plan.runs())
+        check_held_out(setup.tasks, dict.fromkeys(plan.targets))
 
     def make(self, request: Request, store: Store, making: Making) -> bool:
         """Make what is missing; whether all is there then."""

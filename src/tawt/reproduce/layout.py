@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
-from tawt.errors import ConfigError, DataError
-from tawt.reproduce.paper import TASKS
+from tawt.errors import ConfigError, DataError, TawtError
+from tawt.reproduce.paper import METRICS, TASKS
 from tawt.studies import yaml_lines
 from tawt.studies.data_sections import Strict, TextTask
 from tawt.studies.text_building import read_options
@@ -17,7 +17,7 @@ from tawt.text.kinds import kind_named
 from tawt.text.reading import SplitFiles, load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from tawt.text.reading import Splits
 
@@ -27,7 +27,7 @@ _SPLITS = ("train", "dev", "test")
 class Layout(Strict):
     """Which file is which task."""
 
-    about: str = Field(min_length=1)
+    about: Annotated[str, Field(min_length=1), AfterValidator(lambda text: " ".join(text.split()))]
     """What the data is, for the table's caption."""
     tasks: dict[str, TextTask]
     """By the paper's names: pos, chunking, predicate, ner. Fields as in a configuration's
@@ -89,11 +89,12 @@ def placed(layout: Layout, data: Path) -> dict[str, dict[str, Any]]:
         raise DataError(f"{data} is no folder; --data must be the folder that holds the data.")
     found = {}
     for name, task in layout.tasks.items():
-        fields = task.model_dump(mode="json", exclude_defaults=True)
+        metric = METRICS[name].lower().replace(" ", "_")
+        fields = {"metric": metric, **task.model_dump(mode="json", exclude_defaults=True)}
         for split in _SPLITS:
             if fields.get(split) is not None:
                 fields[split] = _files(data, fields[split], f"{name}, {split}")
-        if fields.get("folder") is not None:
+        if not fields.get("folder", "hub:").startswith("hub:"):
             fields["folder"] = str((data / fields["folder"]).resolve())
         found[name] = fields
     return found
@@ -103,7 +104,12 @@ def _files(data: Path, given: str | list[str], what: str) -> str | list[str]:
     patterns = [given] if isinstance(given, str) else given
     files: list[str] = []
     for pattern in patterns:
-        matched = sorted(str(path.resolve()) for path in data.glob(pattern) if path.is_file())
+        try:
+            matched = sorted(str(path.resolve()) for path in data.glob(pattern) if path.is_file())
+        except (ValueError, IndexError, NotImplementedError) as error:
+            raise DataError(
+                f"{pattern!r} (task {what}) is no file or pattern relative to {data}."
+            ) from error
         if not matched:
             raise DataError(f"There is no {pattern} in {data} (task {what}).")
         files += matched
@@ -115,8 +121,38 @@ def training_sizes(tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
 
     Args:
         tasks: As `placed` gives them.
+
+    Raises:
+        TawtError: Naming the task that cannot be read.
     """
-    return {name: len(read_task(fields, held_out=False).train) for name, fields in tasks.items()}
+    found = {}
+    for name, fields in tasks.items():
+        try:
+            found[name] = len(read_task(fields, held_out=False).train)
+        except TawtError as error:
+            raise type(error)(f"Task {name!r}: {error}") from error
+    return found
+
+
+def check_held_out(tasks: Mapping[str, Mapping[str, Any]], targets: Iterable[str]) -> None:
+    """Refuse a target without dev examples, by which c is chosen, or without test examples.
+
+    Args:
+        tasks: As `placed` gives them.
+        targets: Which of them are targets.
+
+    Raises:
+        DataError: Naming what is missing.
+    """
+    for name in targets:
+        task = TextTask.model_validate(tasks[name])
+        there = {*_split_files(task, held_out=True).found(), *task.held_out}
+        for split in ("dev", "test"):
+            if split not in there:
+                raise DataError(
+                    f"The target {name!r} has no {split} examples; name their file in the layout, "
+                    f"or hold out a share of train (`held_out: {{{split}: 0.1}}`)."
+                )
 
 
 def read_task(fields: Mapping[str, Any], *, held_out: bool = True) -> Splits:
@@ -127,18 +163,21 @@ def read_task(fields: Mapping[str, Any], *, held_out: bool = True) -> Splits:
         held_out: Whether dev and test are read too.
     """
     task = TextTask.model_validate(fields)
-    files = SplitFiles(
+    return load(
+        _split_files(task, held_out=held_out),
+        kind=kind_named(task.kind).reads,
+        options=read_options(task),
+        invalid=task.invalid,
+        seed=0,
+    )
+
+
+def _split_files(task: TextTask, *, held_out: bool) -> SplitFiles:
+    return SplitFiles(
         folder=task.folder,
         pattern=task.pattern,
         train=task.train,
         dev=task.dev if held_out else None,
         test=task.test if held_out else None,
         held_out={str(split): share for split, share in task.held_out.items()},
-    )
-    return load(
-        files,
-        kind=kind_named(task.kind).reads,
-        options=read_options(task),
-        invalid=task.invalid,
-        seed=0,
     )

@@ -65,13 +65,16 @@ def name_words(
         vectors: Where word vectors are (see `load_vectors`); drawn at random if nothing is given.
 
     Raises:
-        DataError: The two have no sentence with a name in common.
+        DataError: The two have no sentence with a name in common, or none of their words has a
+            vector.
     """
     pairs = {split: list(paired(tagged[split], typed[split])) for split in tagged}
     vocabulary = {
         word.lower() for found in pairs.values() for sentence, _ in found for word in sentence.words
     }
     known = load_vectors(vectors, vocabulary) if vectors else _drawn(vocabulary)
+    if vocabulary and not known:
+        raise DataError(f"{vectors} has a vector for none of the data's {len(vocabulary)} words.")
     return {split: _words(split, found, known) for split, found in pairs.items()}
 
 

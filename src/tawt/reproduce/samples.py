@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy import stats
 
+from tawt.reproduce.captions import counted
 from tawt.reproduce.choices import Once, score
 from tawt.reproduce.figures import OURS, PAPER
 from tawt.reproduce.paper import paper
@@ -56,7 +57,7 @@ def samples_result(
         rows=[_line(row, len(seeds)) for row in rows],
         caption=(
             "Test accuracy in percent, mean ± standard deviation over "
-            f"{len(seeds)} seeds; the interval and p are of a paired t-test over seeds. With one "
+            f"{counted(seeds)}; the interval and p are of a paired t-test over seeds. With one "
             "source, a weight on the task has nothing to change in pre-training. Commonest type: "
             f"{100 * majority:.1f}% of test words (the paper: 20.17%). The paper: "
             f"{paper()[EXPERIMENT]['setting']}. Its claim: {paper()[EXPERIMENT]['claim']}. Here: "
@@ -84,7 +85,7 @@ def _row(
         "name": run.name,
         "scores": mine,
         "mean": float(np.mean(mine)),
-        "spread": float(np.std(mine, ddof=1)) if len(mine) > 1 else 0.0,
+        "spread": float(np.std(mine, ddof=1)) if len(mine) > 1 else None,
         "against": plain,
         "seconds": [record["seconds"] for record in records[run.name]],
     }
@@ -117,7 +118,8 @@ def _interval(gains: Sequence[float]) -> tuple[float, float] | None:
 
 
 def _line(row: dict[str, Any], seeds: int) -> list[str]:
-    cells = [row["name"], f"{row['mean']:.1f} ± {row['spread']:.1f}"]
+    spread = "" if row["spread"] is None else f" ± {row['spread']:.1f}"
+    cells = [row["name"], f"{row['mean']:.1f}{spread}"]
     if row["against"] is None:
         return [*cells, "", "", "", ""]
     low_high = "" if row["interval"] is None else "{:+.2f} to {:+.2f}".format(*row["interval"])

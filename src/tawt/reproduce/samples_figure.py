@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tawt.errors import ConfigError
+from tawt.reproduce.captions import counted, encoder_name
 from tawt.reproduce.choices import Once
 from tawt.reproduce.layout import read_task
 from tawt.reproduce.making import made
@@ -83,11 +84,15 @@ class SamplesFigure:
             f"{about['words']['test']} to test on",
             f"{len(about['labels'][0])} parts of speech (the paper: 50)",
             f"{len(about['labels'][1])} types (the paper: 18)",
-            f"{len(request.seeds)} seeds",
+            _vectors_in_words(request.vectors),
+            counted(request.seeds),
             "the target's head is fitted for 5 passes before an update of pre-training",
         ]
         if request.tiny:
-            departures.append(f"tiny: {settings.source} and {settings.target} examples")
+            departures.append(
+                f"tiny: {settings.source} and {settings.target} examples, {settings.hidden} hidden "
+                f"units, {settings.epochs} epochs, batches of {settings.batch_size}"
+            )
         return samples_result(
             self._runs(request, store),
             store,
@@ -117,6 +122,11 @@ class SamplesFigure:
 
 def _settings(request: Request) -> SampleSettings:
     return _TINY if request.tiny else SampleSettings()
+
+
+def _vectors_in_words(vectors: str | None) -> str:
+    named = "drawn at random" if vectors is None else encoder_name(vectors)
+    return f"word vectors: {named} (the paper: GloVe, 50 numbers a word)"
 
 
 def _about(folder: Path) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tawt.reproduce.choices import score
+from tawt.reproduce.choices import BestOf, score
 from tawt.reproduce.paper import is_significant, printed
 from tawt.reproduce.plan import runs_of
 from tawt.studies.significance import paired_t_test
@@ -161,7 +161,7 @@ def _p_value(mine: Sequence[Record], other: Sequence[Record] | None) -> float | 
 
 
 def _scales(choice: Choice, records: Sequence[Record]) -> list[float]:
-    return [record["scale"] for record in records] if len(choice.runs) > 1 else []
+    return [record["scale"] for record in records] if isinstance(choice, BestOf) else []
 
 
 def _minus(first: float | None, second: float | None) -> float | None:

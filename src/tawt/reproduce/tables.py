@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tawt.reproduce.captions import departures
+from tawt.reproduce.captions import departures, metric_name
 from tawt.reproduce.figures import gains_figure
-from tawt.reproduce.paper import METRICS, paper
+from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
 from tawt.reproduce.scores import score_rows
 
@@ -122,7 +122,8 @@ def _said(row: ScoreRow, columns: Sequence[str]) -> str | None:
 def _caption(
     experiment: str, plan: Plan, setup: Setup, rows: Sequence[ScoreRow], seeds: Sequence[int]
 ) -> str:
-    metrics = ", ".join(dict.fromkeys(f"{METRICS[target]} for {target}" for target in plan.targets))
+    scored = dict.fromkeys(f"{metric_name(setup, target)} for {target}" for target in plan.targets)
+    metrics = ", ".join(scored)
     spread = " ± standard deviation over seeds" if len(seeds) > 1 else ""
     said = [
         f"Test scores in percent ({metrics}), mean{spread}; in parentheses the paper's. "

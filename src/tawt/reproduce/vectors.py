@@ -35,13 +35,27 @@ def load_vectors(name: str, words: Collection[str]) -> Vectors:
     wanted = set(words)
     if name.startswith(PACKAGE):
         return _in_package(name.removeprefix(PACKAGE), wanted)
-    path = Path(name)
+    path, found = Path(name), {}
     try:
         with path.open(encoding="utf-8") as lines:
-            found = [_parsed(line, path, number) for number, line in enumerate(lines, start=1)]
+            for number, line in enumerate(lines, start=1):
+                word, vector = _parsed(line, path, number)
+                if word in wanted:
+                    found[word] = vector
+                    _check_width(vector, next(iter(found.values())), path, number)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"Cannot read the vectors in {path}: {error}.") from error
-    return {word: vector for word, vector in found if word in wanted}
+    return found
+
+
+def _check_width(
+    vector: NDArray[np.float32], first: NDArray[np.float32], path: Path, number: int
+) -> None:
+    if len(vector) != len(first):
+        raise DataError(
+            f"{path}:{number}: expected {len(first)} numbers, as for other words; got "
+            f"{len(vector)}."
+        )
 
 
 def _parsed(line: str, path: Path, number: int) -> tuple[str, NDArray[np.float32]]:

@@ -10,6 +10,7 @@ from tawt.reproduce.captions import departures
 from tawt.reproduce.paper import TASKS, paper, printed
 from tawt.reproduce.plan import AGAINST, runs_of
 from tawt.reproduce.result import Result
+from tawt.reproduce.sizes import too_small
 from tawt.reproduce.tables import made_with
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def weights_table(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) 
             "sum to one as the paper prints them; mean over seeds; in brackets the paper's. "
             f"Sources in the order {', '.join(TASKS)}, without the target. Of weighted "
             "pre-training, the runs whose c was chosen. Here: "
-            + "; ".join(departures(setup, seeds))
+            + "; ".join([*departures(setup, seeds), *_capped(plan, setup)])
             + "."
         ),
         data={
@@ -76,6 +77,12 @@ def weights_table(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) 
             **made_with(plan, setup, store, seeds),
         },
     )
+
+
+def _capped(plan: Plan, setup: Setup) -> list[str]:
+    short = [f"{task} {setup.available[task]}" for task in too_small(setup, plan.runs())]
+    said = f"fewer sentences than the paper took, all that the data has ({', '.join(short)})"
+    return [said] if short else []
 
 
 def _multipliers(

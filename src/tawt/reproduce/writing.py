@@ -14,6 +14,7 @@ _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    **{sign: f"${sign}$" for sign in "<>|"},  # other signs in LaTeX's usual text fonts
     "±": r"$\pm$",
     "†": r"$^\dagger$",
     "×": r"$\times$",

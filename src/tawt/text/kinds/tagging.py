@@ -63,6 +63,11 @@ class Tagging:
         )
         return words.view_as(labels.tags).sum(dim=1) * labels.share
 
+    def items(self, vectors: Tensor, labels: TagLabels) -> tuple[Tensor, Tensor]:
+        """The vectors of words that have a tag, and the tags' numbers."""
+        known = labels.tags != NO_TAG
+        return vectors[known], labels.tags[known].long()
+
     def answers(self, outputs: Tensor, labels: TagLabels) -> tuple[list[Tags], list[Tags]]:
         """Gold and most probable tags of each sentence, its rows put together again."""
         names = (*self.labels, *self.unseen)

@@ -1,0 +1,1 @@
+"""How far a source is from the target, with and without training."""

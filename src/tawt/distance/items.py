@@ -1,0 +1,101 @@
+"""What heads see: the vector of every word or example, and its label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from tawt.errors import DataError
+from tawt.gradients import untouched
+from tawt.training.devices import moved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tawt.tasks import Batch, Examples, Kind
+
+_BATCH = 32
+
+
+@dataclass(frozen=True)
+class Items:
+    """Vectors and labels of what a task has answers for: words in tagging, else examples.
+
+    Example:
+        >>> Items(torch.zeros(3, 2), torch.tensor([0, 1, 1])).classes
+        2
+    """
+
+    vectors: Tensor
+    """Shape `(items, width)`, on the CPU."""
+    labels: Tensor
+    """Shape `(items,)`: class numbers, or numbers to predict."""
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether labels are numbers and not classes."""
+        return self.labels.is_floating_point()
+
+    @property
+    def classes(self) -> int:
+        """One more than the largest class."""
+        return int(self.labels.max()) + 1
+
+
+def items_of(kind: Kind, vectors: Tensor, labels: Any) -> tuple[Tensor, Tensor]:
+    """The vectors that have a label, and the labels.
+
+    A kind whose labels are no tensor with an entry per example says how, in a method `items`.
+    """
+    own: Callable[[Tensor, Any], tuple[Tensor, Tensor]] | None = getattr(kind, "items", None)
+    if own is not None:
+        return own(vectors, labels)
+    if not isinstance(labels, Tensor) or labels.shape != vectors.shape[:1]:
+        raise DataError(
+            f"A task of the kind {type(kind).__name__} needs a method `items` that says which "
+            "vector has which label, before its distance can be measured."
+        )
+    return vectors, labels
+
+
+def gathered(
+    representation: nn.Module,
+    kind: Kind,
+    examples: Examples,
+    *,
+    device: torch.device,
+    positions: Tensor | None = None,
+) -> Items:
+    """One pass over examples, without dropout and without a graph.
+
+    Args:
+        representation: φ.
+        kind: Of the task.
+        examples: Its examples.
+        device: Where φ is.
+        positions: Which examples; all by default.
+    """
+    vectors, labels = [], []
+    with untouched([representation]), torch.no_grad():
+        representation.eval()
+        for batch in batches(examples, device=device, positions=positions):
+            found, known = items_of(kind, representation(batch.inputs).float(), batch.labels)
+            vectors.append(found.cpu())
+            labels.append(known.cpu())
+    return Items(torch.cat(vectors), torch.cat(labels))
+
+
+def batches(
+    examples: Examples, *, device: torch.device, positions: Tensor | None = None
+) -> Iterator[Batch]:
+    """Examples in batches, on the device."""
+    order = torch.arange(len(examples)) if positions is None else positions
+    for some in order.tensor_split(tuple(range(_BATCH, len(order), _BATCH))):
+        batch = examples.batch(some.numpy())
+        yield type(batch)(moved(batch.inputs, device), moved(batch.labels, device))

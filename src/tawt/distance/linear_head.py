@@ -1,0 +1,66 @@
+"""A fitted head on top of a representation, to differentiate through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
+from torch import Tensor, nn
+
+from tawt.distance.items import items_of
+
+if TYPE_CHECKING:
+    from tawt.distance.probe import Probe
+    from tawt.tasks import Batch, Kind
+
+
+@dataclass(frozen=True)
+class LinearHead:
+    """A probe, in the representation's own precision and on its device.
+
+    Args:
+        weight: Shape `(outputs, width)`.
+        bias: Shape `(outputs,)`.
+        variance: What squared errors are divided by, for regression.
+        is_regression: Whether outputs are numbers and not logits.
+    """
+
+    weight: Tensor
+    bias: Tensor
+    variance: float
+    is_regression: bool
+
+    @classmethod
+    def of(cls, probe: Probe, *, like: Tensor) -> LinearHead:
+        """The same function of vectors as the probe's."""
+        weight = probe.weight / probe.spread
+        bias = probe.bias - weight @ probe.centre
+        return cls(weight.to(like), bias.to(like), probe.variance, probe.is_regression)
+
+    def outputs(self, vectors: Tensor) -> Tensor:
+        """Logits or predictions, shape `(items, outputs)`."""
+        return F.linear(vectors, self.weight, self.bias)
+
+    def loss(self, representation: nn.Module, kind: Kind, batch: Batch) -> Tensor:
+        """Mean loss over the batch's items."""
+        vectors, labels = items_of(kind, representation(batch.inputs), batch.labels)
+        outputs = self.outputs(vectors)
+        if self.is_regression:
+            return (outputs[:, 0] - labels.to(outputs)).square().mean() / (2 * self.variance)
+        known = labels < outputs.shape[1]  # a label that the probe was never shown
+        return F.cross_entropy(outputs[known], labels[known].long())
+
+    def curved(self, outputs: Tensor, along: Tensor) -> Tensor:
+        """The loss's Hessian by the outputs, times a direction of outputs, item by item.
+
+        Example:
+            >>> import torch
+            >>> head = LinearHead(torch.eye(2), torch.zeros(2), 1.0, False)
+            >>> head.curved(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
+            tensor([[ 0.2500, -0.2500]])
+        """
+        if self.is_regression:
+            return along / self.variance
+        p = outputs.softmax(-1)
+        return p * along - p * (p * along).sum(-1, keepdim=True)

@@ -1,0 +1,141 @@
+"""min over f of the risk of f∘φ: a linear head on frozen vectors, fitted to the end.
+
+The definition of the task distance has L*(φ), the least risk that any head reaches on φ. A linear
+head's problem is convex, so it is solved, by L-BFGS in float64, with a small ridge that makes the
+solution unique where there are fewer items than dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
+from torch import Tensor
+
+from tawt.errors import DataError
+
+if TYPE_CHECKING:
+    from tawt.distance.items import Items
+
+_RIDGE = 1e-3
+_STEPS = 200
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Mean loss on held-out items, each loss bounded by one."""
+
+    zero_one: float | None
+    """Share of wrong answers; none for regression."""
+    clipped: float
+    """Log-loss cut at twice that of a uniform guess, over that; for regression, squared error in
+    the training labels' variances, cut at 4, over 4."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A fitted linear head.
+
+    Example:
+        >>> from tawt.distance.items import Items
+        >>> points = torch.tensor([[-1.0], [-2.0], [1.0], [2.0]])
+        >>> items = Items(points, torch.tensor([0, 0, 1, 1]))
+        >>> Probe.fitted(items).risk(items).zero_one
+        0.0
+    """
+
+    weight: Tensor
+    bias: Tensor
+    centre: Tensor
+    """Of the training vectors."""
+    spread: Tensor
+    """Root mean square of the centred training vectors' entries."""
+    variance: float
+    """Of the training labels, for regression; 1 for classes."""
+    is_regression: bool
+
+    @classmethod
+    def fitted(cls, items: Items, *, classes: int | None = None, ridge: float = _RIDGE) -> Probe:
+        """The head with the least ridge-regularised risk on these items.
+
+        Args:
+            items: To fit on.
+            classes: How many there are; as many as the items have by default.
+            ridge: Half of it times the squared weights is added to the mean loss.
+
+        Raises:
+            DataError: There is nothing to fit on.
+        """
+        if len(items) == 0:
+            raise DataError("A head cannot be fitted on no items.")
+        vectors = items.vectors.double()
+        centre = vectors.mean(0)
+        spread = (vectors - centre).square().mean().sqrt().clamp(min=1e-12)
+        points = (vectors - centre) / spread
+        if items.is_regression:
+            return cls._ridge(points, items.labels.double(), centre, spread, ridge)
+        outputs = max(classes or 0, items.classes)
+        weight, bias = _logistic(points, items.labels, outputs, ridge)
+        return cls(weight, bias, centre, spread, 1.0, False)
+
+    @classmethod
+    def _ridge(
+        cls, points: Tensor, labels: Tensor, centre: Tensor, spread: Tensor, ridge: float
+    ) -> Probe:
+        mean = labels.mean()
+        gram = points.T @ points / len(points)
+        gram += ridge * torch.eye(len(gram), dtype=gram.dtype)
+        weight = torch.linalg.solve(gram, points.T @ (labels - mean) / len(points))
+        variance = float(labels.var(correction=0).clamp(min=1e-12))
+        return cls(weight[None], mean[None], centre, spread, variance, True)
+
+    def outputs(self, vectors: Tensor) -> Tensor:
+        """Logits, or predictions, shape `(items, outputs)`."""
+        points = (vectors.double() - self.centre) / self.spread
+        return points @ self.weight.T + self.bias
+
+    def probabilities(self, vectors: Tensor) -> Tensor:
+        """Of the classes, shape `(items, classes)`."""
+        return self.outputs(vectors).softmax(-1)
+
+    def risk(self, items: Items) -> Risk:
+        """On held-out items; labels that training never showed are always wrong."""
+        outputs = self.outputs(items.vectors)
+        if self.is_regression:
+            errors = (outputs[:, 0] - items.labels.double()).square() / self.variance
+            return Risk(None, float(errors.clamp(max=4).mean() / 4))
+        known = items.labels < outputs.shape[1]
+        wrong = outputs.argmax(-1) != items.labels
+        cap = 2 * math.log(max(2, outputs.shape[1]))
+        logs = outputs.log_softmax(-1)
+        picked = logs.gather(1, items.labels.clamp(max=outputs.shape[1] - 1)[:, None].long())[:, 0]
+        losses = torch.where(known, -picked, torch.full_like(picked, cap)).clamp(max=cap)
+        return Risk(float(wrong.double().mean()), float(losses.mean() / cap))
+
+
+def _logistic(points: Tensor, labels: Tensor, classes: int, ridge: float) -> tuple[Tensor, Tensor]:
+    weight = torch.zeros(classes, points.shape[1], dtype=points.dtype, requires_grad=True)
+    bias = torch.zeros(classes, dtype=points.dtype, requires_grad=True)
+    optimiser = torch.optim.LBFGS(
+        [weight, bias],
+        max_iter=_STEPS,
+        history_size=10,
+        tolerance_grad=1e-7,
+        tolerance_change=1e-10,
+        line_search_fn="strong_wolfe",
+    )
+    targets = labels.long()
+
+    def closure() -> Tensor:
+        optimiser.zero_grad()
+        loss = F.cross_entropy(points @ weight.T + bias, targets)
+        loss = loss + ridge / 2 * weight.square().sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    with torch.enable_grad():
+        optimiser.step(closure)  # type: ignore[no-untyped-call]
+    return weight.detach(), bias.detach()

@@ -1,0 +1,125 @@
+"""A setup, records and runs that are made up: nothing is trained."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tawt.reproduce import EXPERIMENTS, Request, Setup, Store
+from tawt.reproduce.paper import METRICS, TASKS
+from tawt.reproduce.store import key
+
+TABLES = [name for name in EXPERIMENTS if name.startswith("table-")]
+
+
+def metric(task):
+    return METRICS[task].replace(" ", "_").lower()
+
+
+def setup(**changes):
+    """The paper's settings, and data with all the sentences that it wants."""
+    tasks = {
+        task: {
+            **{split: f"/data/{task}.{split}.tsv" for split in ("train", "dev", "test")},
+            "metric": metric(task),
+        }
+        for task in TASKS
+    }
+    usual = {
+        "tasks": tasks,
+        "about": "a corpus",
+        "available": dict.fromkeys(TASKS, 200_000),
+        "encoder": "bert-base-cased",
+    }
+    return Setup(**{**usual, **changes})
+
+
+def request(*, seeds=1, **changes):
+    return Request(seeds=tuple(range(seeds)), setup=setup(**changes))
+
+
+def plan(experiment, **changes):
+    return EXPERIMENTS[experiment].plan(setup(**changes))
+
+
+def row(plan, name):
+    [found] = [row for row in plan.rows if row.name == name]
+    return found
+
+
+def record(config, **changes):
+    """What a run could have left, a function of its configuration alone."""
+    draw = np.random.default_rng(int(key(config), 16))
+    target, tasks = config.target, list(config.data.tasks)
+    weighed = tasks if config.paradigm == "joint" else [t for t in tasks if t != target] or tasks
+    shares = draw.dirichlet(np.ones(len(weighed)))
+    scores = {split: {metric(target): float(draw.uniform())} for split in ("dev", "test")}
+    return {
+        "target": target,
+        "metric": {target: metric(target)},
+        "scores": {target: scores},
+        "weights": dict(zip(weighed, shares.tolist(), strict=True)),
+        "seed": config.seed,
+        "seconds": 1.5,
+        "versions": {"tawt": "0"},
+        "machine": {"device": "cpu"},
+        "commit": None,
+        "data": {target: {"train": {"examples": 1, "sha256": "0"}}},
+        "scale": config.weighting.scale,
+        "updates": [],
+        "examples": draw.uniform(size=40).round(5).tolist(),
+        **changes,
+    }
+
+
+@dataclass
+class MadeUpRuns:
+    """Instead of `run_all`: remembers what it was asked for."""
+
+    waves: list
+
+    def __call__(self, jobs, *, workers, options, should_stop, on_done):
+        assert len({job.path for job in jobs}) == len(jobs)
+        assert 1 <= workers <= len(jobs)
+        assert options.resume
+        self.waves.append([job.config for job in jobs])
+        for job in jobs:
+            on_done(job)
+
+    @property
+    def configs(self):
+        return [config for wave in self.waves for config in wave]
+
+
+class MadeUpStore(Store):
+    """Records of runs that were never made; `changed` alters them, by configuration."""
+
+    def __init__(self, folder, changed=lambda config: {}):
+        super().__init__(folder)
+        self._changed = changed
+
+    def keep(self, config):
+        self.write(key(config), record(config, **self._changed(config)))
+
+
+class Remembered(MadeUpStore):
+    """The same, and nothing is written."""
+
+    def write(self, name, record):
+        self._read[name] = record
+
+
+def filled(choices, seeds, changed=lambda config: {}):
+    """A store with every record that the choices need."""
+    store = Remembered(Path("nowhere"), changed)
+    while wanted := [c for choice in choices for seed in seeds for c in choice.open(seed, store)]:
+        for config in wanted:
+            store.keep(config)
+    return store
+
+
+def result_of(experiment, seeds=1, changed=lambda config: {}, **changes):
+    """What an experiment makes of made-up records."""
+    asked = request(seeds=seeds, **changes)
+    store = filled(plan(experiment, **changes).choices, asked.seeds, changed)
+    return EXPERIMENTS[experiment].result(asked, store)
