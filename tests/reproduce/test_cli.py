@@ -57,7 +57,13 @@ def refused(call, tmp_path, listing):
 def nothing_trained(monkeypatch, made_up_runs):
     """Runs are made up, and so are their records."""
     monkeypatch.setattr("tawt.cli.reproducing.Store", MadeUpStore)
+    monkeypatch.setattr("tawt.reproduce.experiments.load_tokenizer", lambda encoder: None)
     return made_up_runs
+
+
+def test_an_encoder_that_cannot_be_had_is_refused_before_any_run(refused, data):
+    given = ("table-main", "--data", str(data), "--cap", "--encoder", "package:nowhere")
+    assert "nowhere" in refused(*given)
 
 
 # Listing

@@ -175,3 +175,27 @@ def test_setups_are_equal_if_their_values_are():
     assert setup() == setup()
     assert joint() == joint()
     assert len({joint(), joint(), joint(epochs=3)}) == 2
+
+
+def in_files(folder, text="EU\tB-ORG\n"):
+    folder.mkdir()
+    (folder / "ner.tsv").write_text(text)
+    values = {
+        "data": {"kind": "text", "tasks": {"ner": {"train": str(folder / "ner.tsv")}}},
+        "target": "ner",
+        "model": {"encoder": "bert-base-cased"},
+    }
+    return parsed(values)
+
+
+def test_files_count_by_what_is_in_them(tmp_path):
+    here = key(in_files(tmp_path / "here"))
+    assert key(in_files(tmp_path / "there")) == here
+    assert key(in_files(tmp_path / "other", "EU\tO\n")) != here
+
+
+def test_data_changed_in_place_makes_another_run(tmp_path):
+    config = in_files(tmp_path / "here")
+    before = key(config)
+    (tmp_path / "here" / "ner.tsv").write_text("EU\tO\nUS\tO\n")
+    assert key(config) != before

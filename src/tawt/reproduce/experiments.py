@@ -14,6 +14,7 @@ from tawt.reproduce.samples_figure import SamplesFigure
 from tawt.reproduce.sizes import check_sizes
 from tawt.reproduce.tables import score_table
 from tawt.reproduce.weights_table import weights_table
+from tawt.text.encoding import load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,11 +69,12 @@ class TableExperiment:
     needs: str = "--data, --encoder"
 
     def check(self, request: Request) -> None:
-        """Refuse sizes that the data has not, unless they may be capped, and unscored targets."""
+        """Refuse sizes that the data has not, targets without a score, encoders not to be had."""
         setup = request.text_setup(self.name)
         plan = self.plan(setup)
         check_sizes(self.name, setup, plan.runs())
         check_held_out(setup.tasks, dict.fromkeys(plan.targets))
+        load_tokenizer(setup.encoder)
 
     def make(self, request: Request, store: Store, making: Making) -> bool:
         """Make what is missing; whether all is there then."""

@@ -3,9 +3,9 @@
     FOLDER/runs/KEY/          the run's own folder, without its model
     FOLDER/records/KEY.json   all that tables are made from
 
-KEY is made from the configuration, so the same run is found again however it is asked for. A
-record is written when its run is done: what a crash leaves is resumed, and what is done is never
-made again.
+KEY is made from the configuration and the contents of the files it names, so the same run is found
+again however it is asked for. A record is written when its run is done: what a crash leaves is
+resumed, and what is done is never made again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from tawt.reproduce.contents import by_contents
 from tawt.studies import RunFolder, files
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ class Store:
 
 
 def key(config: RunConfig) -> str:
-    """The same for the same configuration, whatever it is called.
+    """The same for the same configuration, whatever it is called and wherever its files are.
+
+    Files count by their contents: data that was changed in place makes another run.
 
     Example:
         >>> from tawt.studies import parsed
@@ -93,7 +96,7 @@ def key(config: RunConfig) -> str:
         >>> key(one) == key(other), key(one) == key(parsed({**values, "seed": 1}))
         (True, False)
     """
-    return key_of(config.model_dump(mode="json", exclude={"name"}))
+    return key_of(by_contents(config.model_dump(mode="json", exclude={"name"})))
 
 
 def key_of(values: dict[str, Any]) -> str:
