@@ -29,6 +29,7 @@ _log = logging.getLogger(__name__)
 
 _TRIES = 6
 _FACTOR = 8.0  # from one step size to the next, until the best is in between
+_NEAR = 0.01  # of the change that is wanted: one that drowns in rounding
 _FAR = 0.1  # of the losses: a change that is no longer to be taken for a straight line
 _FAIR = 5e-3  # of the products' norm: what losses with kinks allow in float32
 _DOUBTFUL = 2e-2  # a warning above
@@ -87,15 +88,19 @@ class Differences:
     def _chosen(self, losses: Losses) -> Tensor:
         """The first batch's products, at the step size that it shows to be best."""
         precision = torch.finfo(width(self._moves[0][0])).eps
-        size = _first_size(self._moves, precision)
+        size, most = _first_sizes(self._moves, precision)
         errors: dict[float, float] = {}
         best = None
         for _ in range(_TRIES):
             above, below = self._both(losses, size)
             change = _ratio(above.double() - below.double(), (above.double() + below.double()) / 2)
+            wanted = math.cbrt(precision)
+            if best is None and not errors and change < _NEAR * wanted and size < most:
+                size = min(most, size * wanted / max(change, precision))
+                continue
             if change > _FAR:
                 errors[size] = math.inf
-                nearer = max(math.cbrt(precision) / change, _FACTOR**-3)
+                nearer = max(wanted / change, _FACTOR**-3)
                 size = size * nearer if best is None else _next_size(errors)
                 continue
             fine = self._quotient(losses, size / 2)
@@ -125,11 +130,17 @@ def _tell(step: float | None, error: float) -> None:
         )
 
 
-def _first_size(moves: Sequence[Swap], precision: float) -> float:
-    """ε that moves the parameters by their norm times the cube root of the precision."""
+def _first_sizes(moves: Sequence[Swap], precision: float) -> tuple[float, float]:
+    """ε to begin with, and the largest; losses should change by the precision's cube root.
+
+    The direction is mostly a gradient, along which losses near one rise by about its squared norm.
+    The largest moves the parameters by that share of their own norm, twice.
+    """
     start = float(squared_norm([own for own, _ in moves]).sqrt())
-    along = float(squared_norm([entry for _, entry in moves]).sqrt())
-    return 2 * math.cbrt(precision) * (start or 1.0) / (along or 1.0)
+    along = float(squared_norm([entry for _, entry in moves]).sqrt()) or 1.0
+    share = math.cbrt(precision)
+    most = 2 * share * (start or 1.0) / along
+    return min(most, share / along**2), most
 
 
 def _over(above: Tensor, below: Tensor, step: float) -> Tensor:
