@@ -42,7 +42,7 @@ def leave(result: Result, folder: Path) -> Path:
         title=f"{result.experiment}: {result.title}",
         lead=result.said,
         headings=result.headings,
-        rows=result.rows,
+        rows=[[cell.replace(" (", "\n(") for cell in row] for row in result.rows],
         caption=result.caption,
         plots=result.figures,
         about={key: result.data[key] for key in _ABOUT if key in result.data},

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy import stats
 
+from tawt.distance.trained import interval
 from tawt.reproduce.captions import counted
 from tawt.reproduce.choices import Once, score
 from tawt.reproduce.figures import OURS, PAPER
@@ -94,7 +94,7 @@ def _row(
         ours, theirs = ([r["examples"] for r in records[name]] for name in (run.name, plain))
         row |= {
             "gain": float(gains.mean()),
-            "interval": _interval(gains.tolist()),
+            "interval": interval(gains.tolist()),
             "wins": int((gains > 0).sum()),
             "p_seeds": paired_t_test(mine, scores[plain]) if len(mine) > 1 else None,
             "p_examples": paired_t_test(ours, theirs),
@@ -107,14 +107,6 @@ def _plain(run: SampleRun) -> str | None:
     if run.unit is None:
         return None
     return run.name.partition(",")[0] + ", plain"
-
-
-def _interval(gains: Sequence[float]) -> tuple[float, float] | None:
-    if len(gains) < 2:
-        return None
-    mean, error = float(np.mean(gains)), float(np.std(gains, ddof=1)) / len(gains) ** 0.5
-    reach = float(stats.t.ppf(0.975, len(gains) - 1)) * error
-    return mean - reach, mean + reach
 
 
 def _line(row: dict[str, Any], seeds: int) -> list[str]:
