@@ -1,8 +1,9 @@
 """Where the answer is known: 40% of a source's labels are wrong, and weights must find which.
 
-One seed of `benchmarks/corrupted_labels.py`, in the form that the paper's theorem analyses: the
-target reaches the representation through the weights alone. docs/results/corrupted-labels.md has
-ten seeds, and the settings in which it does not work so well.
+The form that the paper's theorem analyses: the target reaches the representation through the
+weights alone. A draw of its own, by settings that were chosen on others;
+docs/results/corrupted-labels.md has ten more, made by `benchmarks/corrupted_labels.py`, and the
+settings in which it does not work so well.
 """
 
 import numpy as np

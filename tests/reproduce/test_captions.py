@@ -75,7 +75,7 @@ def test_capped_numbers_are_marked_and_their_sizes_told():
     plain = next(row for row in result.rows if row[0] == "joint training")
     assert ["†" in cell for cell in plain[1:]] == [True, False, True, True, False]
     assert "†: fewer sentences than the paper took" in result.caption
-    assert "chunking 8042, predicate 9000, ner 9000, pos 100" in result.caption
+    assert "all that the data has: 8042 of chunking." in result.caption
     assert result.data["available"] == available
 
 

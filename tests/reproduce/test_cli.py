@@ -288,3 +288,7 @@ def test_a_wide_table_is_turned_on_a_terminal(call, data, nothing_trained, monke
     assert max(map(len, out.partition("Test scores")[0].splitlines())) <= 80
     first = [line.split()[0] for line in out.splitlines() if line[:4].strip().isdigit()]
     assert first == ["1", "2", "4", "8", "16", "32", "64", "128"]
+
+
+def test_a_bad_setting_is_refused_before_tiny_data_is_written(refused):
+    assert "learning_rate" in refused("table-main", "--scale", "tiny", "--learning-rate", "-1")

@@ -113,7 +113,7 @@ class Differences:
         if best is None:
             best, self._step = self._quotient(losses, size), size
         # Twice, since where losses have kinks the two quotients err in part together.
-        self.relative_error = 2 * min(errors.values())
+        self.relative_error = 2 * min(errors.values(), default=math.inf)
         _tell(self._step, self.relative_error)
         return best
 

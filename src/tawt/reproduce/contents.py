@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+
+def forget() -> None:
+    """Read files again that may have changed."""
+    _digest.cache_clear()
 
 
 def by_contents(value: Any) -> Any:
@@ -32,19 +37,30 @@ def by_contents(value: Any) -> Any:
     return value
 
 
+def told(value: Any) -> Any:
+    """The same for a record: what is not there is nothing, and no name of a folder is told.
+
+    Example:
+        >>> told({"train": "/nowhere/at/all.tsv", "encoder": "bert-base-cased"})
+        {'train': None, 'encoder': 'bert-base-cased'}
+    """
+    if isinstance(value, dict):
+        return {key: told(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [told(part) for part in value]
+    if isinstance(value, str) and Path(value).is_absolute() and not Path(value).exists():
+        return None
+    return by_contents(value)
+
+
+@cache
 def _digest(path: Path) -> str:
+    """Read once a process: a command works with the data as it found it."""
     if path.is_file():
-        about = path.stat()
-        return _of_file(path, about.st_size, about.st_mtime_ns)
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.is_file())
         parts = [f"{each.relative_to(path)} {_digest(each)}" for each in files]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return str(path)
-
-
-@lru_cache(maxsize=4096)
-def _of_file(path: Path, size: int, changed: int) -> str:
-    """SHA-256; `size` and `changed` make a file that was written again another one."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

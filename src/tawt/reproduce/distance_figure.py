@@ -32,7 +32,7 @@ class DistanceFigure:
     name: ClassVar[str] = "figure-task-distance"
     title: ClassVar[str] = "Task distance: what a source is worth"
     needs: ClassVar[str] = "nothing"
-    time: ClassVar[str] = "minutes a seed on a GPU, hours on a CPU"
+    time: ClassVar[str] = "1 min a seed; on a CPU 2 hours"
 
     def check(self, request: Request) -> None:
         """Nothing can be missing."""
@@ -84,7 +84,10 @@ class DistanceFigure:
                 f"{counted(request.seeds)}. Representation from the source, head from the target; "
                 "single-task: both from the target. The paper prints a picture and no numbers. "
                 f"Its settings: {paper()[self.name]['setting']}. Its claim: "
-                f"{paper()[self.name]['claim']}." + (" Here: tiny." if request.tiny else "")
+                f"{paper()[self.name]['claim']}. Here: flipped labels are nested, every network "
+                "has initial values of its own, a teacher is done at 100% and a loss of "
+                f"{settings['teacher_loss']:g}; on a GPU products are in TF32"
+                + ("; tiny." if request.tiny else ".")
             ),
             data={
                 "experiment": self.name,

@@ -190,28 +190,30 @@ def _dynamic_weights(setup: Setup) -> Plan:
 
 
 _ALL: tuple[Experiment, ...] = (
-    TableExperiment("table-main", "Four targets, three sources each", "44 runs a seed", _main),
+    TableExperiment(
+        "table-main", "Four targets, three sources each", "44 runs a seed: 5 min", _main
+    ),
     TableExperiment(
         "table-more-target-data",
         "More examples of target and sources",
-        "27 runs a seed",
+        "27 runs a seed: 5 min",
         _more_target_data,
     ),
-    TableExperiment("table-fewer-sources", "Fewer sources", "8 runs a seed", _fewer_sources),
+    TableExperiment("table-fewer-sources", "Fewer sources", "8 runs a seed: 2 min", _fewer_sources),
     TableExperiment(
         "table-source-ratio",
         "More source examples for each of the target",
-        "24 runs a seed",
+        "24 runs a seed: 1 min",
         _source_ratio,
     ),
     TableExperiment(
-        "table-target-size", "More examples of the target", "33 runs a seed", _target_size
+        "table-target-size", "More examples of the target", "33 runs a seed: 2 min", _target_size
     ),
     TableExperiment("table-final-weights", "Where the weights ended", "table-main's runs", _main),
     TableExperiment(
         "table-dynamic-weights",
         "Weights that move, and their final values held",
-        "table-main's runs and 8 more a seed",
+        "table-main's, 8 more: 1 min",
         _dynamic_weights,
     ),
     SamplesFigure(),

@@ -67,10 +67,7 @@ class Store:
             {
                 **{name: record[name] for name in _KEPT if name in record},
                 "scale": config.weighting.scale,
-                "updates": [
-                    {name: update[name] for name in ("step", "weights", "alignments")}
-                    for update in folder.updates()
-                ],
+                "updates": [_kept(update) for update in folder.updates()],
                 "examples": [round(score, 5) for score in folder.example_scores(target)],
             },
         )
@@ -82,6 +79,15 @@ class Store:
 
     def _record(self, name: str) -> Path:
         return self.folder / "records" / f"{name}.json"
+
+
+def _kept(update: dict[str, Any]) -> dict[str, Any]:
+    """Of an update; of groups and examples, how evenly their weights were spread."""
+    kept = {name: update[name] for name in ("step", "weights", "alignments")}
+    units = update.get("units")
+    if units:
+        kept["units"] = {name: units[name] for name in ("count", "entropy", "quantiles")}
+    return kept
 
 
 def key(config: RunConfig) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tawt.reproduce.captions import departures, metric_name
+from tawt.reproduce.contents import told
 from tawt.reproduce.figures import gains_figure
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
 from tawt.reproduce.scores import score_rows
+from tawt.reproduce.sizes import too_small
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,14 +54,27 @@ def score_table(
 
 
 def made_with(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) -> dict[str, Any]:
-    """Settings, versions and machine; no names of folders."""
-    first = plan.choices[0].record(seeds[0], store)
-    assert first is not None
+    """Settings, versions, machine, and what data and encoder are; no names of folders."""
+    found = [choice.record(seed, store) for choice in plan.choices for seed in seeds]
+    records = [record for record in found if record is not None]
+    first = records[0]
+    held_out = {
+        task: {split: part[split] for split in ("dev", "test") if split in part}
+        for record in records
+        for task, part in record["data"].items()
+        if "test" in part
+    }
     return {
         "seeds": list(seeds),
         "departures": departures(setup, seeds),
         "available": dict(setup.available),
-        "data": {task: first["data"][task] for task in first["data"]},
+        "encoder_sha256": told(setup.encoder),
+        "files_sha256": {
+            task: {split: told(fields.get(split)) for split in ("train", "dev", "test")}
+            for task, fields in setup.tasks.items()
+        },
+        "held_out": held_out,
+        "commits": sorted({str(record["commit"]) for record in records}),
         **{name: first[name] for name in ("versions", "machine", "commit")},
     }
 
@@ -127,18 +142,19 @@ def _caption(
     spread = " ± standard deviation over seeds" if len(seeds) > 1 else ""
     said = [
         f"Test scores in percent ({metrics}), mean{spread}; in parentheses the paper's. "
-        f"Improvements are over the plain row. ***: p < 0.001 in a paired t-test on test "
+        f"Improvements are over {_beaten(rows)}. ***: p < 0.001 in a paired t-test on test "
         "sentences, as in the paper, each sentence's score averaged over seeds.",
         f"The paper: {paper()[experiment].get('setting', 'settings of its main table')}.",
         "Here: " + "; ".join(departures(setup, seeds)) + ".",
     ]
-    short = sorted({_sizes(n) for row in rows for n in row.numbers if n.capped})
+    short = too_small(setup, plan.runs())
     if short:
-        said.append(
-            f"†: fewer sentences than the paper took, all that the data has ({'; '.join(short)})."
-        )
+        listed = ", ".join(f"{setup.available[task]} of {task}" for task in short)
+        said.append(f"†: fewer sentences than the paper took, all that the data has: {listed}.")
     return " ".join(said)
 
 
-def _sizes(number: Number) -> str:
-    return ", ".join(f"{task} {size}" for task, size in number.sizes.items())
+def _beaten(rows: Sequence[ScoreRow]) -> str:
+    """Which rows improvements are over, in words."""
+    held = any("fixed final weights" in (row.against or "") for row in rows)
+    return "the row with final weights held" if held else "the plain row"

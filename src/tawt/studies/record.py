@@ -12,7 +12,10 @@ import torch
 
 import tawt
 
-_PACKAGES = ("torch", "numpy", "accelerate", "safetensors", "scikit-learn", "scipy")
+_PACKAGES = (
+    *("torch", "numpy", "accelerate", "safetensors", "scikit-learn", "scipy"),
+    *("transformers", "tokenizers"),
+)
 
 
 def circumstances(device: torch.device) -> dict[str, Any]:
