@@ -9,10 +9,11 @@ import shutil
 import pytest
 
 from tawt.errors import Interrupted
-from tawt.reproduce import EXPERIMENTS, Making, Request, Store
+from tawt.reproduce import EXPERIMENTS, Making, Request, Store, contents
 from tawt.reproduce.generated import tiny_setup
 from tawt.reproduce.leaving import leave
 from tawt.reproduce.plan import Plan
+from tawt.reproduce.request import save_request
 from tawt.reproduce.store import key
 from tawt.studies import RunFolder
 from tawt.studies.run import run
@@ -227,3 +228,42 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_numbers(folder, copied):
     after = json.loads((store / "records" / f"{stopped}.json").read_text())
     for name in ("scores", "weights", "updates", "examples", "steps"):
         assert after[name] == before[name]
+
+
+# Without the data
+
+
+@pytest.fixture
+def moved(folder, tmp_path):
+    """The records and what was asked for, elsewhere; neither corpus nor encoder nor run folders."""
+    for part in ("records", "words"):
+        shutil.copytree(folder / part, tmp_path / "moved" / part)
+    asked = request(folder)
+    for name in (*TABLES, POOLED):
+        contents.forget()
+        assert EXPERIMENTS[name].is_made(asked, Store(folder))
+        save_request(asked, tmp_path / "moved" / name)
+        path = tmp_path / "moved" / name / "request.json"
+        path.write_text(path.read_text().replace(str(folder.resolve() / "tiny"), "/nowhere"))
+    contents.forget()
+    yield tmp_path / "moved"
+    contents.forget()
+
+
+@pytest.mark.parametrize("experiment", ["table-main", "table-dynamic-weights"])
+def test_a_table_is_made_again_from_records_without_data(
+    folder, moved, call, monkeypatch, experiment
+):
+    monkeypatch.setattr(RUN_ALL, never)
+    status, _, err = call("reproduce", experiment, "--out", str(moved))
+    assert (status, err) == (0, "")
+    for name in LEFT:
+        assert (moved / experiment / name).read_bytes() == (folder / experiment / name).read_bytes()
+
+
+def test_missing_records_are_told(moved, call):
+    for record in (moved / "records").iterdir():
+        record.unlink()
+    status, out, err = call("reproduce", "table-main", "--out", str(moved))
+    assert (status, out) == (2, "")
+    assert "Records of table-main are missing" in err

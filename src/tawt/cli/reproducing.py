@@ -14,11 +14,12 @@ from rich.text import Text
 
 from tawt.cli import console
 from tawt.cli.actions import usual_jobs
-from tawt.errors import ConfigError, suggestion
+from tawt.errors import ConfigError, RunError, suggestion
 from tawt.reproduce import EXPERIMENTS, Making, Request, Setup, Store, load_layout
 from tawt.reproduce.generated import tiny_setup
 from tawt.reproduce.layout import placed, training_sizes
 from tawt.reproduce.leaving import leave
+from tawt.reproduce.request import load_request, save_request
 from tawt.reproduce.writing import as_json
 from tawt.studies.stopping import stop_on_signals
 from tawt.training import Settings
@@ -97,9 +98,19 @@ def reproduce_named(
             "--precision, --sampling and --preset."
         )
     this_part = _part(part)
+    request = _asked_before(experiment, asked, folder)
+    if request is not None:
+        if not experiment.is_made(request, Store(folder)):
+            raise RunError(
+                f"Records of {name} are missing in {folder}; give --data and what else it needs to "
+                "make those runs."
+            )
+        result = experiment.result(request, Store(folder))
+        _tell(result, leave(result, folder), quiet=quiet, as_json_lines=as_json_lines)
+        return
     request = requested(asked, folder)
     experiment.check(request)
-    result = _made(
+    made = _made(
         experiment,
         request,
         Store(folder),
@@ -109,18 +120,34 @@ def reproduce_named(
         keep_models=keep_models,
         quiet=quiet,
     )
-    if result is None:
+    if made is None:
         if not quiet and not as_json_lines:
             console.say(
                 "This part is made. When all parts are, run the command without --part for the "
                 "table."
             )
         return
-    own = leave(result, folder)
+    save_request(request, folder / name)
+    _tell(made, leave(made, folder), quiet=quiet, as_json_lines=as_json_lines)
+
+
+def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request | None:
+    """What an earlier call asked for, where this one only names the experiment and the folder."""
+    if (
+        asked.tiny
+        or asked.data is not None
+        or asked.encoder is not None
+        or experiment.needs == "nothing"
+    ):
+        return None
+    return load_request(folder / experiment.name)
+
+
+def _tell(result: Result, folder: Path, *, quiet: bool, as_json_lines: bool) -> None:
     if as_json_lines:
         typer.echo(json.dumps(as_json(result), indent=2))
     elif not quiet:
-        _show(result, own)
+        _show(result, folder)
 
 
 def requested(asked: Asked, folder: Path) -> Request:
@@ -139,7 +166,7 @@ def requested(asked: Asked, folder: Path) -> Request:
             tasks=tasks,
             about=layout.about,
             available=training_sizes(tasks),
-            encoder=_placed_encoder(asked.encoder),
+            encoder=_placed(asked.encoder) or "",
             cap=asked.cap,
         )
     if setup is not None:
@@ -150,14 +177,16 @@ def requested(asked: Asked, folder: Path) -> Request:
             epochs=asked.epochs or setup.epochs,
         )
     return Request(
-        seeds=tuple(range(asked.seeds)), setup=setup, vectors=asked.vectors, tiny=asked.tiny
+        seeds=tuple(range(asked.seeds)),
+        setup=setup,
+        vectors=_placed(asked.vectors),
+        tiny=asked.tiny,
     )
 
 
-def _placed_encoder(encoder: str | None) -> str:
-    if encoder is not None and Path(encoder).is_dir():
-        return str(Path(encoder).resolve())
-    return encoder or ""
+def _placed(name: str | None) -> str | None:
+    """The full path of a file or folder; other names as they are."""
+    return str(Path(name).resolve()) if name and Path(name).exists() else name
 
 
 def _made(

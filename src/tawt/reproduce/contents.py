@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+# Read once a process: a command works with the data as it found it.
+_KNOWN: dict[str, str] = {}
 
 
 def forget() -> None:
     """Read files again that may have changed."""
-    _digest.cache_clear()
+    _KNOWN.clear()
+
+
+def known() -> dict[str, str]:
+    """What was found so far, by path."""
+    return dict(_KNOWN)
+
+
+def remember(found: Mapping[str, str]) -> None:
+    """Take over what was found earlier: the files need not be there any more."""
+    _KNOWN.update(found)
 
 
 def by_contents(value: Any) -> Any:
@@ -48,19 +64,26 @@ def told(value: Any) -> Any:
         return {key: told(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [told(part) for part in value]
-    if isinstance(value, str) and Path(value).is_absolute() and not Path(value).exists():
-        return None
-    return by_contents(value)
+    if isinstance(value, str) and Path(value).is_absolute():
+        return by_contents(value) if value in _KNOWN or Path(value).exists() else None
+    return value
 
 
-@cache
 def _digest(path: Path) -> str:
-    """Read once a process: a command works with the data as it found it."""
+    if str(path) not in _KNOWN:
+        found = _read(path)
+        if found is None:
+            return str(path)
+        _KNOWN[str(path)] = found
+    return _KNOWN[str(path)]
+
+
+def _read(path: Path) -> str | None:
     if path.is_file():
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     if path.is_dir():
         files = sorted(each for each in path.rglob("*") if each.is_file())
-        parts = [f"{each.relative_to(path)} {_digest(each)}" for each in files]
+        parts = [f"{each.relative_to(path)} {_read(each)}" for each in files]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-    return str(path)
+    return None

@@ -54,6 +54,10 @@ class DistanceFigure:
                 making.on_done(done, len(names))
         return done == len(names)
 
+    def is_made(self, request: Request, store: Store) -> bool:
+        """Whether the records are all there."""
+        return all(store.named(_key(request, seed)) is not None for seed in request.seeds)
+
     def result(self, request: Request, store: Store) -> Result:
         """The figure, and its numbers as a table."""
         found = [store.named(_key(request, seed)) for seed in request.seeds]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tawt.reproduce.distance_figure import DistanceFigure
 from tawt.reproduce.layout import check_held_out
-from tawt.reproduce.making import made
+from tawt.reproduce.making import is_made, made
 from tawt.reproduce.paper import TASKS, paper
 from tawt.reproduce.plan import AGAINST, Plan, PlanRow, chosen, held
 from tawt.reproduce.samples_figure import SamplesFigure
@@ -54,6 +54,9 @@ class Experiment(Protocol):
     def make(self, request: Request, store: Store, making: Making) -> bool:
         """Make what is missing; whether all is there then."""
 
+    def is_made(self, request: Request, store: Store) -> bool:
+        """Whether the records are all there."""
+
     def result(self, request: Request, store: Store) -> Result:
         """What it came to."""
 
@@ -80,6 +83,11 @@ class TableExperiment:
         """Make what is missing; whether all is there then."""
         setup = request.text_setup(self.name)
         return made(self.plan(setup).choices, request.seeds, store, making)
+
+    def is_made(self, request: Request, store: Store) -> bool:
+        """Whether the records are all there."""
+        setup = request.text_setup(self.name)
+        return is_made(self.plan(setup).choices, request.seeds, store)
 
     def result(self, request: Request, store: Store) -> Result:
         """The table."""

@@ -91,6 +91,11 @@ def made(choices: Sequence[Choice], seeds: Sequence[int], store: Store, making: 
     return True
 
 
+def is_made(choices: Sequence[Choice], seeds: Sequence[int], store: Store) -> bool:
+    """Whether every run has its record."""
+    return not _open(choices, seeds, store)
+
+
 def _open(choices: Sequence[Choice], seeds: Sequence[int], store: Store) -> dict[str, RunConfig]:
     """Runs that can be made now, by key; the longest first, so that none is waited for alone."""
     found = {

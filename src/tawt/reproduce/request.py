@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-from tawt.errors import ConfigError
-from tawt.reproduce.tagging import Setup  # noqa: TC001 - a field
+from tawt.errors import ConfigError, RunError
+from tawt.reproduce import contents
+from tawt.reproduce.tagging import Setup
+from tawt.studies import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_REQUEST = "request.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,3 +39,38 @@ class Request:
                 "that it works."
             )
         return self.setup
+
+
+def save_request(request: Request, folder: Path) -> None:
+    """Keep what was asked for beside its table, which can then be made again from records alone.
+
+    Args:
+        request: What was asked for.
+        folder: Of the experiment.
+    """
+    values = {"request": asdict(request), "contents": contents.known()}
+    files.write_json(folder / _REQUEST, values)
+
+
+def load_request(folder: Path) -> Request | None:
+    """What was asked for when the experiment's table was made; nothing if it never was.
+
+    Args:
+        folder: Of the experiment.
+
+    Raises:
+        RunError: The file is damaged.
+    """
+    path = folder / _REQUEST
+    if not path.exists():
+        return None
+    values: dict[str, Any] = files.read_json(path)
+    try:
+        given = dict(values["request"])
+        setup = None if given["setup"] is None else Setup(**given["setup"])
+        found: dict[str, str] = values["contents"]
+        request = Request(**{**given, "setup": setup, "seeds": tuple(given["seeds"])})
+    except (KeyError, TypeError) as error:
+        raise RunError(f"{path} is damaged: {error}; give --data to make it again.") from error
+    contents.remember(found)
+    return request

@@ -11,7 +11,7 @@ from tawt.reproduce.captions import counted, encoder_name
 from tawt.reproduce.choices import Once
 from tawt.reproduce.contents import by_contents
 from tawt.reproduce.layout import read_task
-from tawt.reproduce.making import made
+from tawt.reproduce.making import is_made, made
 from tawt.reproduce.name_words import name_words
 from tawt.reproduce.sample_runs import Paradigm, SampleRun, SampleSettings, Unit, write_examples
 from tawt.reproduce.samples import EXPERIMENT, samples_result
@@ -72,6 +72,12 @@ class SamplesFigure:
             files.write_json(folder / _ABOUT, {**found, "seeds": list(request.seeds)})
         runs = [Once(run) for run in self._runs(request, store)]
         return made(runs, request.seeds, store, making)
+
+    def is_made(self, request: Request, store: Store) -> bool:
+        """Whether the records are all there."""
+        if _about(self._folder(request, store)) is None:
+            return False
+        return is_made([Once(run) for run in self._runs(request, store)], request.seeds, store)
 
     def result(self, request: Request, store: Store) -> Result:
         """The figure and its numbers."""
