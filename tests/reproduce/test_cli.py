@@ -292,3 +292,16 @@ def test_a_wide_table_is_turned_on_a_terminal(call, data, nothing_trained, monke
 
 def test_a_bad_setting_is_refused_before_tiny_data_is_written(refused):
     assert "learning_rate" in refused("table-main", "--scale", "tiny", "--learning-rate", "-1")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "option"),
+    [
+        ("table-main", "--vectors"),
+        ("figure-weighted-samples", "--encoder"),
+        ("figure-task-distance", "--data"),
+    ],
+)
+def test_options_without_effect_are_refused(refused, experiment, option):
+    said = refused(experiment, option, "something")
+    assert f"{experiment} has no use for {option}" in said

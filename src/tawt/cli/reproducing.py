@@ -92,11 +92,7 @@ def reproduce_named(
     experiment = EXPERIMENTS.get(name)
     if experiment is None:
         raise ConfigError(f"There is no experiment {name!r}; {suggestion(name, EXPERIMENTS)}")
-    if "--encoder" not in experiment.needs and asked.changes_settings:
-        raise ConfigError(
-            f"{name} has settings of its own; leave out --learning-rate, --epochs, --batch-size, "
-            "--precision, --sampling and --preset."
-        )
+    _check_options(experiment, asked)
     this_part = _part(part)
     request = _asked_before(experiment, asked, folder)
     if request is not None:
@@ -129,6 +125,19 @@ def reproduce_named(
         return
     save_request(request, folder / name)
     _tell(made, leave(made, folder), quiet=quiet, as_json_lines=as_json_lines)
+
+
+def _check_options(experiment: Experiment, asked: Asked) -> None:
+    """Refuse what would have no effect."""
+    if "--encoder" not in experiment.needs and asked.changes_settings:
+        raise ConfigError(
+            f"{experiment.name} has settings of its own; leave out --learning-rate, --epochs, "
+            "--batch-size, --precision, --sampling and --preset."
+        )
+    given = {"--data": asked.data, "--encoder": asked.encoder, "--vectors": asked.vectors}
+    for option, value in given.items():
+        if value is not None and option not in experiment.needs:
+            raise ConfigError(f"{experiment.name} has no use for {option}; leave it out.")
 
 
 def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request | None:
