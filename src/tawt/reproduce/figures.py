@@ -47,7 +47,7 @@ def gains_figure(plan: Plan, rows: Sequence[ScoreRow]) -> go.Figure:
                 name=f"{row.name}, the paper",
             )
         )
-    figure.update_xaxes(type="category", title="")
+    figure.update_xaxes(type="category", title="", automargin=True)
     figure.update_yaxes(title="improvement over plain, points", zeroline=True)
     figure.update_layout(height=420)
     return figure
