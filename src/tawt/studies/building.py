@@ -33,7 +33,7 @@ from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.streams import derived_seed
 from tawt.units import Units
 from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
-from tawt.weighting.target_aware import initial_weights
+from tawt.weighting.starting import initial_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -25,6 +25,7 @@ from tawt.hypergradient import (
 from tawt.unit_weights import UnitWeights
 from tawt.weighting.base import Weighting
 from tawt.weighting.rule import TargetShare, UpdateRule, share_range
+from tawt.weighting.starting import convex, initial_weights
 from tawt.weights import Initial, SourceWeights, WeightUpdate, known_names
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class TargetAware(Weighting):
     ) -> None:
         if isinstance(sources, str):
             raise WeightsError(f'`sources` is a list of names; write ["{sources}"].')
-        self.target = {target: 1.0} if isinstance(target, str) else _convex(target)
+        self.target = {target: 1.0} if isinstance(target, str) else convex(target)
         for name in sources:
             if name in self.target:
                 raise WeightsError(
@@ -318,45 +319,6 @@ def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None
         )
 
 
-def initial_weights(
-    units: Sequence[str],
-    initial: Initial,
-    *,
-    sizes: Mapping[str, int] | None,
-    target: Iterable[str],
-    target_share: TargetShare | None,
-) -> SourceWeights:
-    """The weights that training starts from, the target's share already where it must be.
-
-    Args:
-        units: The tasks that are weighed.
-        initial: "uniform", "proportional" (needs `sizes`), or a mapping from task to weight.
-        sizes: Number of training examples of each; tasks that are not weighed are passed over.
-        target: Names of the targets.
-        target_share: As for `TargetAware`.
-
-    Example:
-        >>> initial_weights(
-        ...     ["a", "b", "goal"], "uniform", sizes=None, target=["goal"], target_share=0.5
-        ... ).shares()
-        {'a': 0.25, 'b': 0.25, 'goal': 0.5}
-    """
-    if sizes is not None:
-        sizes = {name: size for name, size in sizes.items() if name in units}
-    weights = SourceWeights.initial(initial, units, sizes=sizes)
-    if target_share is None:
-        return weights
-    low, high = share_range(target_share)
-    members = torch.tensor([name in set(target) for name in weights.names])
-    share = float(weights.logs[members].exp().sum())
-    if isinstance(initial, Mapping) and not low - 1e-6 <= share <= high + 1e-6:
-        raise WeightsError(
-            f"The initial weights give the target {share:.4g}, but `target_share` is "
-            f"{target_share}; make them agree, or leave one of them out."
-        )
-    return weights.moved(simplex.with_share(weights.logs, members, low=low, high=high))
-
-
 def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
     return {name: _finite(value) for name, value in values.items()}
 
@@ -364,10 +326,3 @@ def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
 def _finite(value: float) -> float | None:
     """`None` where JSON has no number for it."""
     return value if math.isfinite(value) else None
-
-
-def _convex(targets: Mapping[str, float]) -> dict[str, float]:
-    if not targets:
-        raise WeightsError("There must be at least one target; got none.")
-    SourceWeights.of(targets)  # refuses what is no convex combination
-    return dict(targets)

@@ -1,0 +1,71 @@
+"""Where weights start, and what they serve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import torch
+
+from tawt import simplex
+from tawt.errors import WeightsError
+from tawt.weighting.rule import TargetShare, share_range
+from tawt.weights import Initial, SourceWeights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def initial_weights(
+    units: Sequence[str],
+    initial: Initial,
+    *,
+    sizes: Mapping[str, int] | None,
+    target: Iterable[str],
+    target_share: TargetShare | None,
+) -> SourceWeights:
+    """The weights that training starts from, the target's share already where it must be.
+
+    Args:
+        units: The tasks that are weighed.
+        initial: "uniform", "proportional" (needs `sizes`), or a mapping from task to weight.
+        sizes: Number of training examples of each; tasks that are not weighed are passed over.
+        target: Names of the targets.
+        target_share: As for `TargetAware`.
+
+    Example:
+        >>> initial_weights(
+        ...     ["a", "b", "goal"], "uniform", sizes=None, target=["goal"], target_share=0.5
+        ... ).shares()
+        {'a': 0.25, 'b': 0.25, 'goal': 0.5}
+    """
+    if sizes is not None:
+        sizes = {name: size for name, size in sizes.items() if name in units}
+    weights = SourceWeights.initial(initial, units, sizes=sizes)
+    if target_share is None:
+        return weights
+    low, high = share_range(target_share)
+    members = torch.tensor([name in set(target) for name in weights.names])
+    share = float(weights.logs[members].exp().sum())
+    if isinstance(initial, Mapping) and not low - 1e-6 <= share <= high + 1e-6:
+        raise WeightsError(
+            f"The initial weights give the target {share:.4g}, but `target_share` is "
+            f"{target_share}; make them agree, or leave one of them out."
+        )
+    return weights.moved(simplex.with_share(weights.logs, members, low=low, high=high))
+
+
+def convex(targets: Mapping[str, float]) -> dict[str, float]:
+    """Targets with their shares, if these are a convex combination.
+
+    Args:
+        targets: Shares by name.
+
+    Example:
+        >>> convex({"ner": 0.75, "pos": 0.25})
+        {'ner': 0.75, 'pos': 0.25}
+    """
+    if not targets:
+        raise WeightsError("There must be at least one target; got none.")
+    SourceWeights.of(targets)  # refuses what is no convex combination
+    return dict(targets)
