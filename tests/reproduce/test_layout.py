@@ -8,10 +8,11 @@ from tawt.reproduce.layout import (
     layouts,
     load_layout,
     placed,
-    read_task,
     training_sizes,
 )
 from tawt.reproduce.paper import TASKS
+from tawt.studies.data_sections import TextTask
+from tawt.studies.text_building import read_task
 from tests.reproduce.made_up import metric
 
 DOCUMENT = """#begin document (bc/cnn/{name}); part 000
@@ -26,6 +27,10 @@ bc/cnn/{name} 0 1 rained VBD * rain 01 1 - * -
 #end document
 """
 CHUNKED = "Ann NNP B-NP\nslept VBD B-VP\n. . O\n\n"
+
+
+def read(fields):
+    return read_task(TextTask.model_validate(fields))
 
 
 def write(path, text):
@@ -79,7 +84,7 @@ def test_the_open_layout_finds_its_files(tmp_path):
     assert training_sizes(found) == dict.fromkeys(TASKS, 5)
     check_held_out(found, TASKS)
     assert found["chunking"]["dev"] == str(tmp_path / "conll2000" / "chunk.dev.tsv")
-    splits = read_task(found["ner"])
+    splits = read(found["ner"])
     assert (len(splits.train), len(splits.dev), len(splits.test)) == (5, 2, 3)
 
 
@@ -87,7 +92,7 @@ def test_ontonotes_as_it_comes(ontonotes):
     found = placed(load_layout("ontonotes"), ontonotes)
     assert training_sizes(found) == {"pos": 4, "chunking": 18, "predicate": 4, "ner": 4}
     check_held_out(found, TASKS)
-    tags = {task: read_task(found[task]).train[0].tags for task in TASKS}
+    tags = {task: read(found[task]).train[0].tags for task in TASKS}
     assert tags == {
         "pos": ("NNP", "VBD", "NNP", "NNP"),
         "chunking": ("B-NP", "B-VP", "O"),
@@ -95,10 +100,10 @@ def test_ontonotes_as_it_comes(ontonotes):
         "ner": ("B-PERSON", "O", "B-GPE", "I-GPE"),
     }
     for task in ("pos", "predicate", "ner"):
-        splits = read_task(found[task])
+        splits = read(found[task])
         assert (len(splits.train), len(splits.dev), len(splits.test)) == (4, 2, 2)
         assert splits.train[0].words == ("Ann", "visited", "New", "York")
-    chunks = read_task(found["chunking"])
+    chunks = read(found["chunking"])
     assert (len(chunks.train), len(chunks.dev), len(chunks.test)) == (18, 2, 3)
 
 
@@ -115,7 +120,7 @@ def test_patterns_take_files_in_order(tmp_path, layout):
     folder = tmp_path / "data"
     assert found["pos"]["train"] == [str(folder / name / "x.tsv") for name in "abc"]
     assert found["pos"]["dev"] == [str(folder / name / "x.tsv") for name in "ca"]
-    assert [each.words for each in read_task(found["pos"]).train] == [("a",), ("b",), ("c",)]
+    assert [each.words for each in read(found["pos"]).train] == [("a",), ("b",), ("c",)]
 
 
 def test_a_folder_of_splits(tmp_path, layout):

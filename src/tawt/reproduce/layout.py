@@ -12,14 +12,11 @@ from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.paper import METRICS, TASKS
 from tawt.studies import yaml_lines
 from tawt.studies.data_sections import Strict, TextTask
-from tawt.studies.text_building import read_options
-from tawt.text.kinds import kind_named
-from tawt.text.reading import SplitFiles, load
+from tawt.studies.text_building import read_task, split_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tawt.text.reading import Splits
 
 _SPLITS = ("train", "dev", "test")
 
@@ -128,7 +125,7 @@ def training_sizes(tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     found = {}
     for name, fields in tasks.items():
         try:
-            found[name] = len(read_task(fields, held_out=False).train)
+            found[name] = len(read_task(TextTask.model_validate(fields), held_out=False).train)
         except TawtError as error:
             raise type(error)(f"Task {name!r}: {error}") from error
     return found
@@ -146,38 +143,10 @@ def check_held_out(tasks: Mapping[str, Mapping[str, Any]], targets: Iterable[str
     """
     for name in targets:
         task = TextTask.model_validate(tasks[name])
-        there = {*_split_files(task, held_out=True).found(), *task.held_out}
+        there = {*split_files(task).found(), *task.held_out}
         for split in ("dev", "test"):
             if split not in there:
                 raise DataError(
                     f"The target {name!r} has no {split} examples; name their file in the layout, "
                     f"or hold out a share of train (`held_out: {{{split}: 0.1}}`)."
                 )
-
-
-def read_task(fields: Mapping[str, Any], *, held_out: bool = True) -> Splits:
-    """The examples of a task.
-
-    Args:
-        fields: As `placed` gives them.
-        held_out: Whether dev and test are read too.
-    """
-    task = TextTask.model_validate(fields)
-    return load(
-        _split_files(task, held_out=held_out),
-        kind=kind_named(task.kind).reads,
-        options=read_options(task),
-        invalid=task.invalid,
-        seed=0,
-    )
-
-
-def _split_files(task: TextTask, *, held_out: bool) -> SplitFiles:
-    return SplitFiles(
-        folder=task.folder,
-        pattern=task.pattern,
-        train=task.train,
-        dev=task.dev if held_out else None,
-        test=task.test if held_out else None,
-        held_out={str(split): share for split, share in task.held_out.items()},
-    )

@@ -10,13 +10,14 @@ from tawt.errors import ConfigError
 from tawt.reproduce.captions import counted, encoder_name
 from tawt.reproduce.choices import Once
 from tawt.reproduce.contents import by_contents
-from tawt.reproduce.layout import read_task
 from tawt.reproduce.making import is_made, made
 from tawt.reproduce.name_words import name_words
 from tawt.reproduce.sample_runs import Paradigm, SampleRun, SampleSettings, Unit, write_examples
 from tawt.reproduce.samples import EXPERIMENT, samples_result
 from tawt.reproduce.store import key_of
 from tawt.studies import files
+from tawt.studies.data_sections import TextTask
+from tawt.studies.text_building import read_task
 
 if TYPE_CHECKING:
     from tawt.reproduce.making import Making
@@ -62,7 +63,10 @@ class SamplesFigure:
         about = _about(folder)
         if about is None or not set(request.seeds) <= set(about["seeds"]):
             assert request.setup is not None
-            tagged, typed = (read_task(request.setup.tasks[task]) for task in ("pos", "ner"))
+            tagged, typed = (
+                read_task(TextTask.model_validate(request.setup.tasks[task]))
+                for task in ("pos", "ner")
+            )
             words = name_words(
                 {"train": tagged.train, "test": tagged.test or []},
                 {"train": typed.train, "test": typed.test or []},

@@ -66,30 +66,46 @@ def splits_of(config: RunConfig, name: str, *, held_out: bool = True) -> Splits:
     assert isinstance(config.data, TextData)
     settings = config.data.tasks[name]
     try:
-        files = SplitFiles(
-            folder=settings.folder,
-            pattern=settings.pattern,
-            train=settings.train,
-            dev=settings.dev if held_out else None,
-            test=settings.test if held_out else None,
-            held_out={str(split): share for split, share in settings.held_out.items()},
-            limit=settings.limit,
-            limit_dev=settings.limit_dev if held_out else None,
-            limit_test=settings.limit_test if held_out else None,
-        )
-        if not held_out and settings.folder is not None:
-            # A source's other files need not even be readable.
-            train = files.found()["train"]
-            files = replace(files, folder=None, pattern=None, train=train)
-        return load(
-            files,
-            kind=kind_named(settings.kind).reads,
-            options=read_options(settings),
-            invalid=settings.invalid,
-            seed=config.seed,
-        )
+        return read_task(settings, held_out=held_out, seed=config.seed)
     except TawtError as error:
         raise type(error)(f"Task {name!r}: {error}") from error
+
+
+def read_task(settings: TextTask, *, held_out: bool = True, seed: int = 0) -> Splits:
+    """The examples of a task.
+
+    Args:
+        settings: Say where they are.
+        held_out: Whether dev and test are read too.
+        seed: By which training examples are drawn, where there is a limit.
+    """
+    files = split_files(settings, held_out=held_out)
+    if not held_out and settings.folder is not None:
+        # A source's other files need not even be readable.
+        train = files.found()["train"]
+        files = replace(files, folder=None, pattern=None, train=train)
+    return load(
+        files,
+        kind=kind_named(settings.kind).reads,
+        options=read_options(settings),
+        invalid=settings.invalid,
+        seed=seed,
+    )
+
+
+def split_files(settings: TextTask, *, held_out: bool = True) -> SplitFiles:
+    """Where the examples of a task are, and how many are taken."""
+    return SplitFiles(
+        folder=settings.folder,
+        pattern=settings.pattern,
+        train=settings.train,
+        dev=settings.dev if held_out else None,
+        test=settings.test if held_out else None,
+        held_out={str(split): share for split, share in settings.held_out.items()},
+        limit=settings.limit,
+        limit_dev=settings.limit_dev if held_out else None,
+        limit_test=settings.limit_test if held_out else None,
+    )
 
 
 def read_options(settings: TextTask) -> ReadOptions:
