@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from sklearn.cluster import MiniBatchKMeans
 
+from tawt.gradients import untouched
 from tawt.studies import files
 from tawt.training.evaluation import row_batches
 from tawt.units import Coded
@@ -79,9 +80,8 @@ def _read(path: Path, examples: int, count: int) -> Numbers | None:
 def _vectors(examples: Examples, model: MultiTaskModel) -> NDArray[np.float32]:
     """One vector for each example: the mean over its places, where there are several."""
     found = np.zeros((len(examples), 0), np.float32)
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    with torch.no_grad():
+    with untouched([model]), torch.no_grad():
+        model.eval()
         for indices in row_batches(examples, np.arange(len(examples)), _AT_ONCE):
             batch = examples.batch(indices)
             vectors = _pooled(model.representation(batch.inputs), batch.inputs)
@@ -91,8 +91,6 @@ def _vectors(examples: Examples, model: MultiTaskModel) -> NDArray[np.float32]:
             if not found.shape[1]:
                 found = np.zeros((len(examples), vectors.shape[1]), np.float32)
             found[indices] = vectors.numpy()
-    for module, training in modes:
-        module.training = training
     return found
 
 
