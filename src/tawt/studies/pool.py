@@ -76,10 +76,10 @@ def run_all(
                 else:
                     on_done(pending[future])
         except Interrupted:
-            processes = list(pool._processes.values())  # a pool that is shut down forgets them
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in processes:
+            for process in list(pool._processes.values()):
                 process.terminate()  # SIGTERM, which workers take as a request
+            # Waited for here: a pool that the interpreter's exit finds half shut complains there.
+            pool.shutdown(wait=True, cancel_futures=True)
             raise
     if failures:
         raise TawtError(f"{len(failures)} of {len(jobs)} runs failed; the first: {failures[0]}")
