@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from tawt.errors import TrainingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Gradient = list[Tensor | None]
 """One entry per parameter; `None` where the loss does not reach it."""
@@ -169,7 +169,9 @@ def _together(terms: list[Tensor]) -> Tensor:
 
 
 @contextmanager
-def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()) -> Iterator[None]:
+def untouched(
+    modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
+) -> Iterator[Callable[[], None]]:
     """Leave buffers, train/eval modes and every random stream as they were found.
 
     Parameters and `.grad` need no care: nothing inside tawt writes them while measuring.
@@ -177,6 +179,10 @@ def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
     Args:
         modules: Whose buffers (batch-norm statistics, say) and modes are restored.
         parameters: Where the measuring happens, if not on the modules' own devices.
+
+    Yields:
+        A function that puts buffers and random streams back at once, so that a second run begins
+        as the first did.
 
     Example:
         >>> norm = nn.BatchNorm1d(2)
@@ -193,20 +199,28 @@ def untouched(modules: Sequence[nn.Module], *, parameters: Iterable[Tensor] = ()
         for name, buffer in module._buffers.items()
     ]
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
-    try:
-        with torch.random.fork_rng(devices=_cuda_devices(inner, parameters)):
-            yield
-    finally:
+    torch_state = torch.get_rng_state()
+    cuda_states = [(d, torch.cuda.get_rng_state(d)) for d in _cuda_devices(inner, parameters)]
+
+    def put_back() -> None:
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002
-        for module, training in modes:
-            if module.training != training:
-                module.training = training
+        torch.set_rng_state(torch_state)
+        for device, state in cuda_states:
+            torch.cuda.set_rng_state(state, device)
         for module, name, buffer, value in kept:
             if buffer is not None and value is not None:
                 # Not through autograd, which would take a graph made before for spoilt.
                 buffer.data.copy_(value)
             module._buffers[name] = buffer
+
+    try:
+        yield put_back
+    finally:
+        put_back()
+        for module, training in modes:
+            if module.training != training:
+                module.training = training
 
 
 def _all_inside(modules: Iterable[nn.Module]) -> list[nn.Module]:

@@ -10,31 +10,34 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tawt.gradients import untouched
-from tawt.per_example.swapping import is_narrow, taking_wide_inputs
+from tawt.per_example.swapping import is_narrow, taking_wide_inputs, tensors_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from torch import nn
 
 
 @contextmanager
-def at_rest(module: nn.Module) -> Iterator[None]:
+def at_rest(module: nn.Module) -> Iterator[Callable[[], None]]:
     """Evaluation mode, no autocast; modes, buffers and random streams are put back.
 
-    Each run under it starts from the same random numbers, so what noise is left is the same on
-    both sides of a difference.
+    Yields:
+        A function that puts buffers and random streams back at once: what noise is left is then
+        the same in the next run, as both sides of a difference need it.
     """
-    kinds = {parameter.device.type for parameter in module.parameters()}
+    parts = list(module.modules())
+    owns = [*tensors_of(parts)]
     with ExitStack() as stack:
-        stack.enter_context(untouched([module]))
-        for kind in kinds:
+        again = stack.enter_context(untouched([module]))
+        for kind in {own.device.type for own in owns}:
             if torch.amp.is_autocast_available(kind):
                 stack.enter_context(torch.autocast(kind, enabled=False))
-        if is_narrow(module):
+        if any(is_narrow(own) for own in owns):
             stack.enter_context(taking_wide_inputs(module))
-        module.eval()
-        yield
+        if any(part.training for part in parts):
+            module.eval()
+        yield again
 
 
 @contextmanager

@@ -70,12 +70,12 @@ class Differences:
         return _over(*self._both(losses, step), step)
 
     def _both(self, losses: Losses, step: float) -> tuple[Tensor, Tensor]:
-        return self._losses_at(losses, step), self._losses_at(losses, -step)
-
-    def _losses_at(self, losses: Losses, step: float) -> Tensor:
-        with torch.no_grad(), at_rest(self._module), full_float32():
+        """Losses at θ + step · v and at θ − step · v, with the same noise if there is any."""
+        with torch.no_grad(), at_rest(self._module) as again, full_float32():
             # A clone, since losses may be a view of what the next run writes over.
-            return run_with(self._module, self._moved(step), losses).clone()
+            above = run_with(self._module, self._moved(step), losses).clone()
+            again()
+            return above, run_with(self._module, self._moved(-step), losses)
 
     def _moved(self, step: float) -> list[Swap]:
         """θ + step · v, always in the same memory: new pages would cost more than the sum."""
@@ -103,8 +103,9 @@ class Differences:
                 nearer = max(wanted / change, _FACTOR**-3)
                 size = size * nearer if best is None else _next_size(errors)
                 continue
+            coarse = _over(above, below, size)
             fine = self._quotient(losses, size / 2)
-            errors[size] = _ratio(_over(above, below, size) - fine, fine)
+            errors[size] = _ratio(coarse - fine, fine)
             if best is None or errors[size] <= min(errors.values()):
                 best, self._step = fine, size / 2
             if _is_enough(errors, good=3 * math.sqrt(precision)):
@@ -144,7 +145,8 @@ def _first_sizes(moves: Sequence[Swap], precision: float) -> tuple[float, float]
 
 
 def _over(above: Tensor, below: Tensor, step: float) -> Tensor:
-    return ((above.double() - below.double()) / (2 * step)).to(width(above))
+    # No float64: the difference of two numbers that are close to each other is exact.
+    return (above.to(width(above)) - below) / (2 * step)
 
 
 def _ratio(part: Tensor, whole: Tensor) -> float:

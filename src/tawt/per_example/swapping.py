@@ -38,8 +38,13 @@ def swapped(module: nn.Module, swaps: Iterable[Swap]) -> Iterator[None]:
         ...     layer(torch.tensor([3.0, 4.0]))
         tensor([7.])
     """
+    with _swapped(list(module.modules()), swaps):
+        yield
+
+
+@contextmanager
+def _swapped(inner: Sequence[nn.Module], swaps: Iterable[Swap]) -> Iterator[None]:
     instead = {id(own): other for own, other in swaps}
-    inner = list(module.modules())
     places: list[tuple[dict[str, Any], str, Tensor]] = [
         (store, name, own)
         for part in inner
@@ -66,8 +71,14 @@ def swapped(module: nn.Module, swaps: Iterable[Swap]) -> Iterator[None]:
 
 def run_with(module: nn.Module, swaps: Sequence[Swap], losses: Losses) -> Tensor:
     """ℓ per example with these swaps, and all that is narrower than float32 in float32."""
-    others = _widened(module, but=[own for own, _ in swaps])
-    with swapped(module, [*swaps, *others]):
+    inner = list(module.modules())
+    given = {id(own) for own, _ in swaps}
+    others = [
+        (own, own.detach().float())
+        for own in tensors_of(inner)
+        if is_narrow(own) and id(own) not in given
+    ]
+    with _swapped(inner, [*swaps, *others]):
         return checked(losses())
 
 
@@ -90,21 +101,19 @@ def check_inside(module: nn.Module, parameters: Sequence[Tensor]) -> None:
 def wide(tensor: Tensor) -> Tensor:
     """Its values in float32 or better, detached; no copy where it has that."""
     values = tensor.detach()
-    return values.float() if values.dtype in _NARROW else values
+    return values.float() if is_narrow(values) else values
 
 
-def _widened(module: nn.Module, *, but: Sequence[Tensor]) -> list[Swap]:
-    left_out = {id(tensor) for tensor in but}
-    return [
-        (own, own.detach().float())
-        for own in [*module.parameters(), *module.buffers()]
-        if own.dtype in _NARROW and id(own) not in left_out
-    ]
+def tensors_of(parts: Iterable[nn.Module]) -> Iterator[Tensor]:
+    """The parameters and buffers that these modules themselves hold; tied ones more than once."""
+    for part in parts:
+        for store in (part._parameters, part._buffers):
+            yield from (own for own in store.values() if own is not None)
 
 
-def is_narrow(module: nn.Module) -> bool:
-    """Whether any of its tensors has less than float32's precision."""
-    return any(own.dtype in _NARROW for own in [*module.parameters(), *module.buffers()])
+def is_narrow(tensor: Tensor) -> bool:
+    """Whether it has less than float32's precision."""
+    return tensor.dtype in _NARROW
 
 
 @contextmanager
@@ -123,4 +132,4 @@ def taking_wide_inputs(module: nn.Module) -> Iterator[None]:
 
 
 def _widened_input(tensor: Tensor) -> Tensor:
-    return tensor.float() if tensor.dtype in _NARROW else tensor
+    return tensor.float() if is_narrow(tensor) else tensor
