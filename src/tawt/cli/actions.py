@@ -15,11 +15,12 @@ import yaml
 
 from tawt.cli import console
 from tawt.errors import ConfigError, RunError
-from tawt.report import comparison_page, markdown, runs_page
+from tawt.report import comparison_page, distance_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.compare import COMPARISON
 from tawt.studies.config import line_meant
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
+from tawt.studies.distances import DISTANCE, load_distance
 from tawt.studies.files import write
 from tawt.studies.stopping import stop_on_signals
 from tawt.studies.words import in_words
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tawt.studies import Comparison, RunConfig
+    from tawt.studies.yaml_lines import Place
 
 _STORY = (
     "Thirty labelled digits are to be read, and seven other datasets might help. Three group "
@@ -139,14 +141,16 @@ def usual_jobs(device: str) -> int:
 
 
 def build_report(runs: Sequence[Path], output: Path | None) -> None:
-    """Write the page of a comparison, or of one or several runs."""
+    """Write the page of a comparison, of distances, or of one or several runs."""
     first = runs[0]
     if len(runs) == 1 and (first / COMPARISON).exists():
         page = comparison_page(load_comparison(first), first)
+    elif len(runs) == 1 and (first / DISTANCE).exists():
+        page = distance_page(load_distance(first))
     else:
         for path in runs:
-            if (path / COMPARISON).exists():
-                raise RunError(f"{path} is a comparison; report on it alone.")
+            if (path / COMPARISON).exists() or (path / DISTANCE).exists():
+                raise RunError(f"{path} is no single run; report on it alone.")
             RunFolder(path).record()
         page = runs_page(runs)
     path = output or (first / "report.html" if len(runs) == 1 else Path("report.html"))
@@ -171,12 +175,12 @@ def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
 
 
 @contextlib.contextmanager
-def lines_named(path: Path) -> Iterator[None]:
+def lines_named(path: Path, *, section: Place = ("data", "tasks")) -> Iterator[None]:
     """Have mistakes of a configuration that only show when it is put to work named by line too."""
     try:
         yield
     except ConfigError as error:
-        line = None if str(path) in str(error) else line_meant(path, str(error))
+        line = None if str(path) in str(error) else line_meant(path, str(error), section=section)
         if line is None:
             raise
         raise ConfigError(f"{path}:{line}: {error}") from error

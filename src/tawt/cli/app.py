@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import tawt
-from tawt.cli import commands, research_commands
+from tawt.cli import commands, distance_commands, research_commands
 from tawt.errors import Interrupted, TawtError, is_out_of_memory
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command()(commands.compare)
 app.command()(commands.report)
 app.command()(commands.predict)
 app.command()(commands.audit)
+app.command()(distance_commands.distance)
 app.command()(research_commands.reproduce)
 data = typer.Typer(help="Look into data.", no_args_is_help=True, rich_markup_mode=None)
 data.command()(commands.inspect)

@@ -1,1 +1,33 @@
 """How far a source is from the target, with and without training."""
+
+from tawt.distance.bound import Rates, Terms, effective_size, ratio
+from tawt.distance.estimates import ESTIMATES, Estimates, Estimator, SampleSizes
+from tawt.distance.gains import Gain, gain_of
+from tawt.distance.jobs import Job, Workshop
+from tawt.distance.measuring import answered, estimated, task_distance
+from tawt.distance.question import Question
+from tawt.distance.result import TaskDistance
+from tawt.distance.trained import Distance, frozen_risk, interval
+
+__all__ = [
+    "ESTIMATES",
+    "Distance",
+    "Estimates",
+    "Estimator",
+    "Gain",
+    "Job",
+    "Question",
+    "Rates",
+    "SampleSizes",
+    "TaskDistance",
+    "Terms",
+    "Workshop",
+    "answered",
+    "effective_size",
+    "estimated",
+    "frozen_risk",
+    "gain_of",
+    "interval",
+    "ratio",
+    "task_distance",
+]

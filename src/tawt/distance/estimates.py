@@ -13,24 +13,25 @@ problem of seconds). From these alone:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tawt.distance.items import Items, batches, gathered
 from tawt.distance.linear_head import LinearHead
 from tawt.distance.probe import Probe
-from tawt.distance.tangent import Sample, tangent_items, tangent_step
+from tawt.distance.tangent import Sample, gradient_of_samples, slope, tangent_items, tangent_step
+from tawt.distance.trained import held_out
 from tawt.distance.transferability import h_score, leep, logme, nce, transrate
-from tawt.errors import DataError
-from tawt.gradients import dot, gradient_of, squared_norm, trainable, untouched
+from tawt.gradients import squared_norm, untouched
 from tawt.training.streams import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tawt.tasks import Batch, Examples, Task
 
@@ -46,134 +47,193 @@ class SampleSizes:
     head: int = 200
     """Of every source, to fit its head on."""
     step: int = 64
-    """Of every source, to find its step and its gradients on."""
+    """Of every task, to find its gradient and its step on."""
     target: int = 200
     """Of the target's training examples."""
     held_out: int = 200
     """Of the target's held-out examples."""
 
 
+@dataclass(frozen=True)
+class Estimates:
+    """What was found without training, and in what time."""
+
+    values: dict[str, dict[str, dict[str, float]]]
+    """By target, by source or mixture, by estimate; of mixtures only some."""
+    seconds: dict[str, float]
+    """By estimate: for all targets and sources together, with what it needs."""
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What a target's estimates need, whatever the source."""
+
+    task: Task
+    items: Items
+    sample: Sample
+    seen: list[Batch]
+    unseen: list[Batch]
+    norm: float
+    """Of its gradient."""
+    reference: float
+    """Risk after its own step, which no source can be expected to beat."""
+
+
 class Estimator:
-    """Estimates of several sources for one target, from one starting encoder.
+    """Estimates from one starting encoder.
+
+    Nothing of a source is kept but its head: memory does not grow with their number.
 
     Args:
         representation: φ at its start.
-        target: With held-out examples.
         sizes: Of the samples.
         seed: By which samples are drawn.
     """
 
     def __init__(
-        self,
-        representation: nn.Module,
-        target: Task,
-        *,
-        sizes: SampleSizes | None = None,
-        seed: int = 0,
+        self, representation: nn.Module, *, sizes: SampleSizes | None = None, seed: int = 0
     ) -> None:
-        held_out = target.test or target.dev
-        if held_out is None:
-            raise DataError(f"The target {target.name!r} has neither dev nor test examples.")
         self._representation = representation
-        self._target = target
         self._sizes = sizes or SampleSizes()
         self._seed = seed
-        self._device = next(representation.parameters()).device
         self._like = next(representation.parameters()).detach()
-        self._seen = self._batches(target.train, self._sizes.target, target.name, "train")
-        self._unseen = self._batches(held_out, self._sizes.held_out, target.name, "held out")
-        self._items = self._gathered(target, target.train, self._sizes.target, "train")
-        self._head = self._fitted(self._items)
+        self._heads: dict[str, Probe] = {}
+        self._seconds = dict.fromkeys(("heads", "scores", "alignment", "tangent"), 0.0)
 
-    def scores(self, source: Task) -> dict[str, float]:
-        """Every estimate for a source by itself."""
-        seen = self._gathered(source, source.train, self._sizes.head, "head")
-        probe = Probe.fitted(seen)
-        found = self._transferred(probe)
-        sample = self._sample(source, probe)
-        found["alignment"] = self._alignment(sample)
-        found["tangent"] = self._risk([sample]) - self._own_risk()
-        return found
+    def estimates(
+        self,
+        sources: Sequence[Task],
+        targets: Sequence[Task],
+        *,
+        mixtures: Mapping[str, Mapping[str, float]] | None = None,
+        on_done: Callable[[], None] = lambda: None,
+    ) -> Estimates:
+        """Every estimate of every source for every target; a task is no source of its own.
 
-    def mixture(self, sources: Mapping[str, float], tasks: Sequence[Task]) -> float:
-        """The tangent estimate for weighted sources."""
-        by_name = {task.name: task for task in tasks}
-        samples = []
-        for name, weight in sources.items():
-            task = by_name[name]
-            probe = Probe.fitted(self._gathered(task, task.train, self._sizes.head, "head"))
-            samples.append(self._sample(task, probe, weight))
-        return self._risk(samples) - self._own_risk()
-
-    def _transferred(self, probe: Probe) -> dict[str, float]:
-        """What the source's head says of the target's items, against their labels."""
-        outputs = probe.outputs(self._items.vectors)
-        labels = self._items.labels
-        found = {"logme": logme(outputs, labels)}
-        if self._items.is_regression:
-            return found
-        found["h_score"] = h_score(outputs, labels)
-        found["transrate"] = transrate(outputs, labels)
-        if not probe.is_regression:
-            found["leep"] = leep(outputs.softmax(-1), labels)
-            found["nce"] = nce(outputs.argmax(-1), labels)
-        return found
-
-    def _alignment(self, sample: Sample) -> float:
-        """Mean cosine of the source's gradients with the target's, batch by batch."""
-        parameters = trainable(self._representation)
-        cosines = []
+        Args:
+            sources: Tasks.
+            targets: Tasks with held-out examples.
+            mixtures: By name, weights of some of the sources.
+            on_done: Told after each source and mixture.
+        """
         with untouched([self._representation]):
             self._representation.eval()
-            for mine, theirs in zip(sample.batches, self._seen, strict=False):
-                pair = [
-                    gradient_of(head.loss(self._representation, kind, batch), parameters)
-                    for head, kind, batch in (
-                        (sample.head, sample.kind, mine),
-                        (self._head, self._target.kind, theirs),
-                    )
-                ]
-                norms = [squared_norm(gradient).sqrt() for gradient in pair]
-                cosines.append(float(dot(*pair) / (norms[0] * norms[1]).clamp(min=1e-30)))
-        return float(np.mean(cosines))
+            known = [self._target(task) for task in targets]
+            values: dict[str, dict[str, dict[str, float]]] = {each.name: {} for each in targets}
+            for source in sources:
+                others = [each for each in known if each.task.name != source.name]
+                for target, found in self._of_source(source, others).items():
+                    values[target][source.name] = found
+                on_done()
+            by_name = {task.name: task for task in sources}
+            for name, weights in (mixtures or {}).items():
+                samples = [self._sample(by_name[each], w) for each, w in weights.items()]
+                others = [each for each in known if each.task.name not in weights]
+                for target, risk in self._stepped(samples, others).items():
+                    values[target][name] = {"tangent": risk}
+                on_done()
+        heads, scores = self._seconds["heads"], self._seconds["scores"]
+        seconds = dict.fromkeys(NEARER_IF_LARGER[:-1], heads + scores)
+        seconds |= {name: heads + self._seconds[name] for name in ("alignment", "tangent")}
+        return Estimates(values, seconds)
 
-    def _risk(self, samples: Sequence[Sample]) -> float:
-        """L0* of the encoder that the samples would train, linearised; clipped log-loss."""
-        kind = self._target.kind
-        with untouched([self._representation]):
-            self._representation.eval()
+    def _of_source(self, source: Task, targets: Sequence[_Target]) -> dict[str, dict[str, float]]:
+        probe = self._head(source)
+        with self._timed("scores"):
+            found = {each.task.name: _transferred(probe, each.items) for each in targets}
+        sample = self._sample(source)
+        with self._timed("alignment"):
+            gradient = gradient_of_samples(self._representation, [sample])
+            norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
+            for each in targets:
+                along = slope(self._representation, each.sample, gradient)
+                found[each.task.name]["alignment"] = along / (norm * each.norm)
+        for name, risk in self._stepped([sample], targets).items():
+            found[name]["tangent"] = risk
+        return found
+
+    def _stepped(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
+        """The targets' risk after a step of these samples, over that after their own."""
+        with self._timed("tangent"):
             step = tangent_step(self._representation, samples)
-            seen = tangent_items(self._representation, kind, self._seen, step)
-            unseen = tangent_items(self._representation, kind, self._unseen, step)
+            return {each.task.name: self._risk(each, step) - each.reference for each in targets}
+
+    def _risk(self, target: _Target, step: Sequence[Tensor]) -> float:
+        """L0* of the linearised encoder; clipped log-loss."""
+        kind = target.task.kind
+        seen, unseen = (
+            tangent_items(self._representation, kind, part, list(step))
+            for part in (target.seen, target.unseen)
+        )
         return Probe.fitted(seen).risk(unseen).clipped
 
-    def _own_risk(self) -> float:
-        """The same of the target's own step, which no source can be expected to beat."""
-        if not hasattr(self, "_reference"):
-            sample = Sample(self._target.kind, self._seen, self._head)
-            self._reference = self._risk([sample])
-        return self._reference
+    def _target(self, task: Task) -> _Target:
+        unseen = held_out(task)
+        with self._timed("heads"):
+            items = self._gathered(task, self._sizes.target)
+        sample = self._sample(task)
+        with self._timed("alignment"):
+            gradient = gradient_of_samples(self._representation, [sample])
+            norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
+        seen = self._batches(task.train, self._sizes.target, task.name, "train")
+        found = _Target(
+            task,
+            items,
+            sample,
+            seen,
+            self._batches(unseen, self._sizes.held_out, task.name, "held out"),
+            norm,
+            0.0,
+        )
+        with self._timed("tangent"):
+            own = tangent_step(self._representation, [replace(sample, batches=seen)])
+            return replace(found, reference=self._risk(found, own))
 
-    def _sample(self, task: Task, probe: Probe, weight: float = 1.0) -> Sample:
+    def _head(self, task: Task) -> Probe:
+        """Fitted on a sample of the task's starting vectors."""
+        if task.name not in self._heads:
+            with self._timed("heads"):
+                self._heads[task.name] = Probe.fitted(self._gathered(task, self._sizes.head))
+        return self._heads[task.name]
+
+    def _sample(self, task: Task, weight: float = 1.0) -> Sample:
         some = self._batches(task.train, self._sizes.step, task.name, "step")
-        return Sample(task.kind, some, LinearHead.of(probe, like=self._like), weight)
+        head = LinearHead.of(self._head(task), like=self._like)
+        return Sample(task.kind, some, head, weight)
 
-    def _fitted(self, items: Items) -> LinearHead:
-        return LinearHead.of(Probe.fitted(items), like=self._like)
-
-    def _gathered(self, task: Task, examples: Examples, most: int, what: str) -> Items:
+    def _gathered(self, task: Task, most: int) -> Items:
         return gathered(
             self._representation,
             task.kind,
-            examples,
-            device=self._device,
-            positions=self._positions(examples, most, task.name, what),
+            task.train,
+            device=self._like.device,
+            positions=self._positions(task.train, most, task.name, "train"),
         )
 
     def _batches(self, examples: Examples, most: int, name: str, what: str) -> list[Batch]:
         positions = self._positions(examples, most, name, what)
-        return list(batches(examples, device=self._device, positions=positions))
+        return list(batches(examples, device=self._like.device, positions=positions))
 
     def _positions(self, examples: Examples, most: int, name: str, what: str) -> Tensor:
         order = stream(self._seed, "distance", name, what).permutation(len(examples))
         return torch.from_numpy(order[:most])
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self._seconds[what] += time.perf_counter() - began
+
+
+def _transferred(probe: Probe, items: Items) -> dict[str, float]:
+    """What a source's head says of a target's items, against their labels."""
+    outputs, labels = probe.outputs(items.vectors), items.labels
+    found = {"logme": logme(outputs, labels)}
+    if items.is_regression:
+        return found
+    found["h_score"] = h_score(outputs, labels)
+    found["transrate"] = transrate(outputs, labels)
+    if not probe.is_regression:
+        found["leep"] = leep(outputs.softmax(-1), labels)
+        found["nce"] = nce(outputs.argmax(-1), labels)
+    return found

@@ -51,6 +51,16 @@ class LinearHead:
         known = labels < outputs.shape[1]  # a label that the probe was never shown
         return F.cross_entropy(outputs[known], labels[known].long())
 
+    def slopes(self, vectors: Tensor, labels: Tensor, along: Tensor) -> Tensor:
+        """How fast each known item's loss rises as its vector moves along a direction."""
+        outputs, moved = self.outputs(vectors), along @ self.weight.T
+        if self.is_regression:
+            return (outputs[:, 0] - labels.to(outputs)) * moved[:, 0] / self.variance
+        known = labels < outputs.shape[1]
+        outputs, moved, labels = outputs[known], moved[known], labels[known].long()
+        mean = (outputs.softmax(-1) * moved).sum(-1)
+        return mean - moved.gather(1, labels[:, None])[:, 0]
+
     def curved(self, outputs: Tensor, along: Tensor) -> Tensor:
         """The loss's Hessian by the outputs, times a direction of outputs, item by item.
 

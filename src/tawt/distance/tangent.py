@@ -60,7 +60,7 @@ def tangent_step(
         iterations: Of conjugate gradient.
     """
     parameters = trainable(representation)
-    residual = [-entry for entry in _gradient(representation, samples, parameters)]
+    residual = [-entry for entry in gradient_of_samples(representation, samples)]
     squared = _dot(residual, residual)
     step = [torch.zeros_like(entry) for entry in residual]
     if float(squared) == 0:
@@ -96,7 +96,9 @@ def tangent_items(
     return Items(torch.cat(vectors), torch.cat(labels))
 
 
-def _gradient(representation: nn.Module, samples: Sequence[Sample], parameters: Vector) -> Vector:
+def gradient_of_samples(representation: nn.Module, samples: Sequence[Sample]) -> Vector:
+    """Σ ω_t ∇L_t by the representation's parameters."""
+    parameters = trainable(representation)
     total = [torch.zeros_like(entry) for entry in parameters]
     for sample in samples:
         for batch in sample.batches:
@@ -104,6 +106,18 @@ def _gradient(representation: nn.Module, samples: Sequence[Sample], parameters: 
                 loss = sample.head.loss(representation, sample.kind, batch)
             _add(total, gradient_of(loss, parameters), sample.weight / len(sample.batches))
     return total
+
+
+def slope(representation: nn.Module, sample: Sample, direction: Vector) -> float:
+    """⟨∇L, d⟩ without ∇L: two forward passes, and no memory for a gradient."""
+    parameters = trainable(representation)
+    slopes = []
+    for batch in sample.batches:
+        along = _along(representation, sample.kind, batch, parameters, direction)
+        with torch.no_grad():
+            vectors, labels = items_of(sample.kind, representation(batch.inputs), batch.labels)
+            slopes.append(sample.head.slopes(vectors, labels, along).mean())
+    return float(torch.stack(slopes).mean())
 
 
 def _product(

@@ -9,27 +9,24 @@ ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from scipy import stats
 
-from tawt.distance.items import gathered
+from tawt.distance.items import Items, gathered
 from tawt.distance.probe import Probe, Risk
-from tawt.errors import ConfigError, DataError
-from tawt.training import Settings, SingleTask, train
+from tawt.errors import DataError
 from tawt.training.paradigms import Phase
-from tawt.weighting import Fixed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import nn
 
-    from tawt.tasks import MultiTaskModel, Task
-
-ModelFor = Callable[[int], "MultiTaskModel"]
-"""A new model for a seed, with a head for every task."""
+    from tawt.tasks import Examples, Task
 
 
 @dataclass(frozen=True)
@@ -68,6 +65,47 @@ class Distance:
         return [a.clipped - b.clipped for a, b in zip(self.risks, self.best, strict=True)]
 
 
+@dataclass(frozen=True)
+class Frozen:
+    """What a head reaches on a representation that no longer moves."""
+
+    risk: Risk
+    """Of the head that all of the target's training examples give."""
+    half: Risk
+    """Of the head that half of them give."""
+
+
+def frozen_risk(representation: nn.Module, target: Task) -> Frozen:
+    """L0*(φ): a head is fitted on the target's training examples, and measured on held-out ones.
+
+    Raises:
+        DataError: The target has no held-out examples.
+    """
+    device = next(representation.parameters()).device
+    parts = [
+        gathered(representation, target.kind, target.train, device=device, positions=positions)
+        for positions in torch.arange(len(target.train)).tensor_split(2)
+        if len(positions)
+    ]
+    unseen = gathered(representation, target.kind, held_out(target), device=device)
+    whole = Items(
+        torch.cat([part.vectors for part in parts]), torch.cat([part.labels for part in parts])
+    )
+    return Frozen(*(Probe.fitted(seen).risk(unseen) for seen in (whole, parts[0])))
+
+
+def held_out(target: Task) -> Examples:
+    """Its test examples, or its dev examples if it has no others.
+
+    Raises:
+        DataError: It has neither.
+    """
+    found = target.test or target.dev
+    if found is None:
+        raise DataError(f"The target {target.name!r} has neither dev nor test examples.")
+    return found
+
+
 def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, float] | None:
     """Of the mean, by Student's t; none for fewer than two values.
 
@@ -80,75 +118,3 @@ def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, fl
     mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / len(values) ** 0.5
     reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
     return mean - reach, mean + reach
-
-
-def trained_distances(
-    model_for: ModelFor,
-    *,
-    tasks: Sequence[Task],
-    target: str,
-    mixtures: Mapping[str, Mapping[str, float]],
-    epochs: int,
-    settings: Settings,
-    seeds: Sequence[int],
-    on_done: Callable[[], None] = lambda: None,
-) -> dict[str, Distance]:
-    """Train for every mixture of sources and every seed, and measure.
-
-    Args:
-        model_for: A new model for a seed.
-        tasks: Sources and target.
-        target: Name of the target, which must have held-out examples.
-        mixtures: By name, the weights of some sources; they sum to one.
-        epochs: Passes over the sources, and over the target for φ0*.
-        settings: Of the training.
-        seeds: Of the training.
-        on_done: Told after each training.
-    """
-    by_name = {task.name: task for task in tasks}
-    for weights in mixtures.values():
-        if target in weights:
-            raise ConfigError(f"The target {target!r} is no source of its own distance.")
-    last = replace(settings, select="last", patience=None)
-    found: dict[str, Distance] = {name: Distance([], []) for name in mixtures}
-    for seed in seeds:
-        best = model_for(seed)
-        train(
-            best,
-            tasks=[by_name[target]],
-            target=target,
-            paradigm=SingleTask(epochs=epochs),
-            settings=last,
-            seed=seed,
-        )
-        reference = frozen_risk(best.representation, by_name[target])
-        on_done()
-        for name, weights in mixtures.items():
-            model = model_for(seed)
-            train(
-                model,
-                tasks=[*(by_name[source] for source in weights), by_name[target]],
-                target=target,
-                paradigm=SourcesAlone(epochs),
-                weighting=Fixed(list(weights), initial=dict(weights)),
-                settings=last,
-                seed=seed,
-            )
-            found[name].risks.append(frozen_risk(model.representation, by_name[target]))
-            found[name].best.append(reference)
-            on_done()
-    return found
-
-
-def frozen_risk(representation: nn.Module, target: Task) -> Risk:
-    """L0*(φ): a head is fitted on the target's training examples, and measured on held-out ones.
-
-    Raises:
-        DataError: The target has no held-out examples.
-    """
-    held_out = target.test or target.dev
-    if held_out is None:
-        raise DataError(f"The target {target.name!r} has neither dev nor test examples.")
-    device = next(representation.parameters()).device
-    seen = gathered(representation, target.kind, target.train, device=device)
-    return Probe.fitted(seen).risk(gathered(representation, target.kind, held_out, device=device))

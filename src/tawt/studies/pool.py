@@ -9,7 +9,8 @@ import threading
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.2
 _stop = threading.Event()
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,45 @@ def run_all(
 ) -> None:
     """Make every run; those that fail are named when the others are done.
 
-    Each worker trains on one thread, so that results do not depend on how many there are.
-
     Raises:
         Interrupted: A stop was asked for; runs in flight have saved their state.
         TawtError: A run failed; the others were finished first.
+    """
+    do_all(
+        partial(_made, options=options),
+        jobs,
+        workers=workers,
+        called=lambda job: job.config.name,
+        should_stop=should_stop,
+        on_done=lambda job, _: on_done(job),
+    )
+
+
+def do_all(
+    work: Callable[[T, Callable[[], bool]], R],
+    items: Sequence[T],
+    *,
+    workers: int,
+    called: Callable[[T], str],
+    should_stop: Callable[[], bool],
+    on_done: Callable[[T, R], None],
+) -> None:
+    """Do the same work for many items; failures are named when the others are done.
+
+    Each worker computes on one thread, so that results do not depend on how many there are.
+
+    Args:
+        work: What to do for an item, and to stop when the function it is given says so. It is
+            sent to other processes, so it has to have a name there.
+        items: What to do it for.
+        workers: Items at a time.
+        called: What to call an item in a message.
+        should_stop: Asked now and then.
+        on_done: Told an item, and what came of it.
+
+    Raises:
+        Interrupted: A stop was asked for.
+        TawtError: Work failed; the rest was finished first.
     """
     context = multiprocessing.get_context("spawn")
     failures: list[str] = []
@@ -58,14 +95,14 @@ def run_all(
         # decides, and tells them by SIGTERM.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            pending = {pool.submit(_work, job, options): job for job in jobs}
+            pending = {pool.submit(_work, work, item): item for item in items}
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         try:
             for future in _as_completed(set(pending), should_stop):
                 error = future.exception()
                 if isinstance(error, TawtError):
-                    failures.append(f"{pending[future].config.name}: {error}")
+                    failures.append(f"{called(pending[future])}: {error}")
                 elif isinstance(error, BrokenProcessPool):
                     raise RunError(
                         "A worker process died (was it out of memory?); run the same command again "
@@ -74,7 +111,7 @@ def run_all(
                 elif error is not None:
                     raise error
                 else:
-                    on_done(pending[future])
+                    on_done(pending[future], future.result())
         except Interrupted:
             for process in list(pool._processes.values()):
                 process.terminate()  # SIGTERM, which workers take as a request
@@ -82,12 +119,10 @@ def run_all(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     if failures:
-        raise TawtError(f"{len(failures)} of {len(jobs)} runs failed; the first: {failures[0]}")
+        raise TawtError(f"{len(failures)} of {len(items)} runs failed; the first: {failures[0]}")
 
 
-def _as_completed(
-    futures: set[Future[None]], should_stop: Callable[[], bool]
-) -> Iterator[Future[None]]:
+def _as_completed(futures: set[Future[R]], should_stop: Callable[[], bool]) -> Iterator[Future[R]]:
     while futures:
         done, futures = wait(futures, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
         yield from done
@@ -106,5 +141,9 @@ def _ask_to_stop(number: int, frame: FrameType | None) -> None:
     _stop.set()
 
 
-def _work(job: Job, options: Options) -> None:
-    run(job.config, job.path, options=options, should_stop=_stop.is_set)
+def _work(work: Callable[[T, Callable[[], bool]], R], item: T) -> R:
+    return work(item, _stop.is_set)
+
+
+def _made(job: Job, should_stop: Callable[[], bool], *, options: Options) -> None:
+    run(job.config, job.path, options=options, should_stop=should_stop)

@@ -1,0 +1,111 @@
+"""`tawt distance`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from tawt.cli import console
+from tawt.cli.actions import usual_jobs
+from tawt.errors import ConfigError
+from tawt.report.distances import HEADINGS, caption, distance_page, sentences, table
+from tawt.studies.distances import Asked, measure_distances
+from tawt.studies.files import write
+from tawt.studies.stopping import stop_on_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tawt.studies import RunConfig
+
+_COLOURS = {"use": "green", "skip": "red"}
+
+
+def show_distances(
+    config: RunConfig,
+    folder: Path | None,
+    *,
+    asked: Asked,
+    jobs: int | None,
+    device: str,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Measure, and show what was found."""
+    path = folder or Path("runs", f"{config.name}-distance")
+    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
+        shown = bar.add_task("trainings and estimates", total=None)
+        values = measure_distances(
+            config,
+            path,
+            asked=asked,
+            workers=jobs or usual_jobs(device),
+            device=device,
+            overwrite=overwrite,
+            should_stop=should_stop,
+            on_done=lambda done, total: bar.update(shown, completed=done, total=total),
+        )
+    write(path / "report.html", distance_page(values))
+    if as_json:
+        typer.echo(json.dumps(values, indent=2))
+    elif not quiet:
+        console.out.print(_table(values))
+        console.say(caption(values))
+        for sentence in sentences(values):
+            console.say(sentence)
+        console.say(f"Everything is in {path}; open {path / 'report.html'} in a browser.")
+
+
+def given_weights(items: Sequence[str] | None) -> dict[str, dict[str, float]]:
+    """Mixtures from the command line.
+
+    Example:
+        >>> given_weights(["mostly=pos:0.75,chunk:0.25"])
+        {'mostly': {'pos': 0.75, 'chunk': 0.25}}
+    """
+    found: dict[str, dict[str, float]] = {}
+    for item in items or []:
+        name, equals, pairs = item.partition("=")
+        try:
+            weights = {
+                source: float(weight)
+                for source, _, weight in (pair.rpartition(":") for pair in pairs.split(","))
+            }
+        except ValueError:
+            weights = {}
+        if not equals or not name or not weights or "" in weights:
+            raise ConfigError(f"Weights are NAME=SOURCE:WEIGHT,SOURCE:WEIGHT; got {item!r}.")
+        found[name] = weights
+    return found
+
+
+def _table(values: dict[str, Any]) -> Table:
+    """Narrow enough for eighty columns: one of the two losses, one of the estimates."""
+    found = Table(
+        title=f"how far from {values['target']}",
+        title_justify="left",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    rows = table(values)
+    shown = [0, 3, 4]
+    if values["trained"]:
+        shown = [0, 1 if any(row[1] for row in rows) else 2, 3, 5]
+    for place in shown:
+        found.add_column(HEADINGS[place], justify="right" if place else "left", no_wrap=True)
+    if values["gains"]:
+        found.add_column("verdict")
+    for row in rows:
+        cells = [Text(row[place]) for place in shown]
+        if values["gains"]:
+            cells.append(Text.assemble(row[6], "\n", (row[7], "dim")))
+        found.add_row(*cells, style=_COLOURS.get(row[7]))
+    return found

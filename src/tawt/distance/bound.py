@@ -1,0 +1,168 @@
+"""The terms of the paper's bound: which of them is large, and so what would help.
+
+For fixed weights (Theorem "two-step procedure with fixed weights"), with probability 1 − δ,
+
+    L0(φ̂, f̂0) − L0(φ0*, f0*)  ≤  C' [ ((ν_F + log 1/δ) / n_0)^½
+                                     + ((ν_Φ + T ν_F + log 1/δ) / N_ω)^(1/2ρ) ]
+                                  + dist(Σ ω_t D_t, D_0)            N_ω = 1 / Σ ω_t²/n_t
+
+and for weights that were learned and stay within a ratio β, the second term becomes
+
+    β^(1/ρ) ((ν_Φ + log 1/δ) / nT + (ν_F + log T) / n)^(1/2ρ)
+
+The theory leaves C', ρ and the dimensions ν open. The rates below take C' = ρ = 1 and numbers of
+parameters for the dimensions, so only their changes with the sizes mean something. How large the
+terms are is measured instead: a term that falls as n^-½ is (√2 + 1) times what half of the data
+costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from tawt.errors import WeightsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Term = Literal["head", "sources", "mismatch"]
+ADVICE: dict[Term, str] = {
+    "head": "more labelled examples of the target",
+    "sources": "more examples of the same sources",
+    "mismatch": "sources that match the target better",
+}
+OPEN = {
+    "C'": "the bound's constant; taken as 1",
+    "ρ": "how the sources' excess risk transfers to the target; taken as 1",
+    "ν_Φ": "dimension of the representation; taken as its number of trained parameters",
+    "ν_F": "dimension of a head; taken as its number of parameters",
+}
+"""What the theory does not say."""
+
+
+def effective_size(weights: Mapping[str, float], sizes: Mapping[str, int]) -> float:
+    """N_ω: as many source examples as the weighted ones are worth.
+
+    Example:
+        >>> effective_size({"a": 0.5, "b": 0.5}, {"a": 100, "b": 100})
+        200.0
+        >>> round(effective_size({"a": 0.5, "b": 0.5}, {"a": 1000, "b": 10}), 1)
+        39.6
+    """
+    total = sum(weight**2 / sizes[name] for name, weight in weights.items())
+    if not total > 0:
+        raise WeightsError("No source has any weight.")
+    return 1 / total
+
+
+def ratio(weights: Mapping[str, float]) -> float:
+    """β: the largest weight over the smallest.
+
+    Example:
+        >>> ratio({"a": 0.6, "b": 0.2, "c": 0.2})
+        3.0
+    """
+    least, most = min(weights.values()), max(weights.values())
+    return math.inf if least == 0 else round(most / least, 12)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """What the bound says of sizes, with open constants as in `OPEN`."""
+
+    effective_size: float
+    """N_ω."""
+    ratio: float
+    """β."""
+    head: float
+    """Learning the target's head."""
+    fixed: float
+    """Learning the representation, for weights that were given."""
+    learned: float
+    """The same for weights that were learned."""
+
+
+def rates(
+    weights: Mapping[str, float],
+    sizes: Mapping[str, int],
+    *,
+    target_size: int,
+    head: int,
+    representation: int,
+    delta: float = 0.05,
+) -> Rates:
+    """The rates of the bound's terms.
+
+    Args:
+        weights: ω.
+        sizes: n_t, of the sources.
+        target_size: n_0.
+        head: ν_F.
+        representation: ν_Φ.
+        delta: δ.
+
+    Example:
+        >>> found = rates({"a": 1.0}, {"a": 400}, target_size=100, head=0, representation=4)
+        >>> round(found.head, 3), found.effective_size, found.ratio
+        (0.173, 400.0, 1.0)
+    """
+    doubt, tasks = math.log(1 / delta), len(weights)
+    whole = effective_size(weights, sizes)
+    least = min(sizes[name] for name in weights)  # the theorem has as many of every source
+    each = (representation + doubt) / (least * tasks) + (head + math.log(tasks)) / least
+    return Rates(
+        effective_size=whole,
+        ratio=ratio(weights),
+        head=math.sqrt((head + doubt) / target_size),
+        fixed=math.sqrt((representation + tasks * head + doubt) / whole),
+        learned=ratio(weights) * math.sqrt(each),
+    )
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How large the three terms are, in the target's clipped risk.
+
+    Example:
+        >>> Terms.measured(risk=0.30, half_head=0.34, half_sources=0.31, best=0.20).dominant
+        'head'
+    """
+
+    head: float
+    sources: float
+    mismatch: float
+
+    @classmethod
+    def measured(cls, *, risk: float, half_head: float, half_sources: float, best: float) -> Terms:
+        """From what half of the data costs, if terms fall as one over the root of the size.
+
+        Args:
+            risk: L0*(φ̄_ω), with all data.
+            half_head: The same with a head from half of the target's examples.
+            half_sources: The same with a representation from half of each source.
+            best: L0*(φ0*).
+        """
+        falls = math.sqrt(2) - 1
+        sources = max(0.0, half_sources - risk) / falls
+        return cls(
+            head=max(0.0, half_head - risk) / falls,
+            sources=sources,
+            mismatch=max(0.0, risk - best - sources),
+        )
+
+    @property
+    def dominant(self) -> Term:
+        """The largest of them."""
+        sizes: dict[Term, float] = {
+            "head": self.head,
+            "sources": self.sources,
+            "mismatch": self.mismatch,
+        }
+        return max(sizes, key=lambda name: sizes[name])
+
+    @property
+    def advice(self) -> str:
+        """What would lower the largest."""
+        return ADVICE[self.dominant]
