@@ -4,7 +4,8 @@ import importlib
 
 import pytest
 
-from tests.reproduce.made_up import MadeUpRuns
+from tawt.cli import console
+from tests.reproduce.made_up import FILES, SIZES, MadeUpRuns, MadeUpStore
 
 
 @pytest.fixture
@@ -13,3 +14,46 @@ def made_up_runs(monkeypatch):
     runs = MadeUpRuns([])
     monkeypatch.setattr(importlib.import_module("tawt.reproduce.making"), "run_all", runs)
     return runs
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """Whatever is written by default goes here; lines are as wide as they like."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(console.out, "width", 200)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """The open layout's files, with a few sentences each."""
+    for task, name in FILES.items():
+        for split, count in (("train", SIZES[task]), ("dev", 3), ("test", 4)):
+            path = tmp_path / "data" / f"{name}.{split}.tsv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("a\tO\nword\tB-X\n\n" * count)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def refused(call, tmp_path, listing):
+    """Call what cannot be done: one line, status 2, nothing written."""
+
+    def called(*arguments):
+        before = listing(tmp_path)
+        status, out, err = call("reproduce", *arguments)
+        assert (status, out) == (2, "")
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+        assert listing(tmp_path) == before
+        return err
+
+    return called
+
+
+@pytest.fixture
+def nothing_trained(monkeypatch, made_up_runs):
+    """Runs are made up, and so are their records."""
+    monkeypatch.setattr("tawt.cli.reproducing.Store", MadeUpStore)
+    monkeypatch.setattr("tawt.reproduce.experiments.load_tokenizer", lambda encoder: None)
+    return made_up_runs

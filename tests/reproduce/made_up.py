@@ -10,6 +10,14 @@ from tawt.reproduce.paper import METRICS, TASKS
 from tawt.reproduce.store import key
 
 TABLES = [name for name in EXPERIMENTS if name.startswith("table-")]
+FILES = {
+    "pos": "ewt/pos",
+    "chunking": "conll2000/chunk",
+    "predicate": "ewt/predicate",
+    "ner": "ewt/ner",
+}
+SIZES = {"pos": 40, "chunking": 30, "predicate": 20, "ner": 10}
+"""The open layout's files, and how many training sentences tests give each."""
 
 
 def metric(task):

@@ -5,6 +5,7 @@ import pytest
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.layout import (
     check_held_out,
+    check_metrics,
     layouts,
     load_layout,
     placed,
@@ -169,7 +170,7 @@ def test_a_target_needs_dev_and_test(tmp_path, layout, missing):
     found = placed(
         layout(f"about: mine\ntasks: {{pos: {{train: a.tsv, {given}: a.tsv}}}}"), tmp_path
     )
-    with pytest.raises(DataError, match=f"'pos' has no {missing} examples"):
+    with pytest.raises(ConfigError, match=f"'pos' has no {missing} examples"):
         check_held_out(found, ["pos"])
     check_held_out(found, [])  # a source needs neither
 
@@ -179,13 +180,34 @@ def test_a_target_needs_dev_and_test(tmp_path, layout, missing):
     [
         ("about: [", r"layout.yaml:1 is not YAML"),
         ("- a\n- b", "must hold `key: value` lines"),
-        ("tasks: {}", "`about`: Field required"),
-        ("about: ''\ntasks: {}", "`about`"),
-        ("about: x", "`tasks`: Field required"),
-        ("about: x\ntasks: [pos]", "`tasks`"),
-        ("about: x\ntasks: {}\nencoder: y", "`encoder`: Extra inputs"),
-        ("about: x\ntasks: {pos: {trian: a.tsv}}", r"`tasks\.pos\.trian`: Extra inputs"),
-        ("about: x\ntasks: {tags: {train: a}}", "no task 'tags'; the paper's: pos, chunking"),
+        ("tasks: {}", "layout.yaml: `about` is missing"),
+        ("about: ''\ntasks: {}", "layout.yaml:1: `about`"),
+        ("about: x", "layout.yaml: `tasks` is missing"),
+        ("about: x\ntasks: [pos]", "layout.yaml:2: `tasks`"),
+        (
+            "about: x\ntasks: {}\nencoder: y",
+            "layout.yaml:3: there is no field `encoder`; known: about, tasks",
+        ),
+        (
+            "about: x\ntasks:\n  ner: {train: a}\n  pos:\n    trian: a.tsv",
+            r"layout.yaml:5: there is no field `tasks\.pos\.trian`; did you mean 'train'\?",
+        ),
+        (
+            "about: x\ntasks:\n  pos:\n    train: a\n    limit: 0",
+            r"layout.yaml:5: `tasks\.pos\.limit`: .* greater than or equal to 1; got 0",
+        ),
+        (
+            "about: x\ntasks:\n  pos:\n    held_out:\n      dev: some",
+            r"layout.yaml:5: `tasks\.pos\.held_out\.dev`",
+        ),
+        (
+            "about: x\ntasks:\n  pos: {train: a}\n  tags: {train: a}",
+            "layout.yaml:4: there is no task 'tags'; the paper's: pos, chunking",
+        ),
+        (
+            "about: x\ntasks:\n  <<: {tags: {train: a}}",
+            "layout.yaml:2: there is no task 'tags'",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_layout(layout, text, said):
@@ -194,13 +216,22 @@ def test_what_is_wrong_with_a_layout(layout, text, said):
     assert "layout.yaml" in str(error.value)
 
 
+def test_a_target_needs_a_metric_of_tagging(tmp_path, layout):
+    write(tmp_path / "a.tsv", "word\tX\n\n")
+    text = "about: x\ntasks: {pos: {train: a.tsv, metric: acuracy}, ner: {train: a.tsv}}"
+    found = placed(layout(text), tmp_path)
+    with pytest.raises(ConfigError, match=r"Task 'pos': No metric 'acuracy'.*'accuracy'"):
+        check_metrics(found, ["pos"])
+    check_metrics(found, ["ner"])  # the paper's
+
+
 def test_a_layout_that_is_not_there():
     with pytest.raises(ConfigError, match=r"no layout 'opne'.*one of ontonotes, open"):
         load_layout("opne")
 
 
 def test_a_file_that_is_not_there_is_named_with_its_task(tmp_path):
-    with pytest.raises(DataError, match=r"no ewt/pos.train.tsv in .*\(task pos, train\)"):
+    with pytest.raises(ConfigError, match=r"Task 'pos': `train` names ewt/pos.train.tsv; "):
         placed(load_layout("open"), tmp_path)
 
 
@@ -211,7 +242,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 
 @pytest.mark.parametrize("pattern", ["/etc/passwd", "''", "a**b/c"])
 def test_a_pattern_that_is_none(tmp_path, layout, pattern):
-    with pytest.raises(DataError, match="task pos, train"):
+    with pytest.raises(ConfigError, match="Task 'pos': `train` must be files or patterns"):
         placed(layout(f"about: x\ntasks: {{pos: {{train: {pattern}}}}}"), tmp_path)
 
 

@@ -193,14 +193,32 @@ def test_the_same_seed_gives_the_same_record_and_leaves_random_states_alone(reco
     assert records[0]["single_task"] != records[1]["single_task"]
 
 
-def test_progress_tells_every_epoch_of_every_stage():
+def test_progress_is_told_after_every_step():
     seen = []
-    small = replace(SMALL, target_sizes=(10,), epochs=2)
-    simulated(small, seed=0, device="cpu", on_progress=lambda *told: seen.append(told))
-    stages = list(dict.fromkeys(stage for stage, _, _ in seen))
-    assert stages == ["teachers", "sources", "single task, 10 examples", "heads, 10 examples"]
-    assert seen[-2:] == [("heads, 10 examples", 1, 2), ("heads, 10 examples", 2, 2)]
-    assert all(1 <= done <= total for _, done, total in seen)
+    small = replace(SMALL, target_sizes=(10, 100), epochs=2)
+    record = simulated(small, seed=0, device="cpu", on_progress=seen.append)
+    teachers = max(reached["epochs"] for reached in record["teachers"].values())
+    sources, single_task, heads = 2 * 30, 2 * (1 + 2), 2 * (1 + 2)
+    assert len(seen) == 2 * teachers + sources + single_task + heads
+    assert seen == sorted(seen)
+    assert 0 < seen[0] < 0.1
+    assert seen[-1] == 1
+
+
+def test_training_tells_the_epochs_done_after_each_step():
+    layers, seen = _networks((6, 9, 3), 2), []
+    inputs, labels = torch.rand(5, 6, dtype=torch.float64), torch.zeros(2, 5, dtype=torch.long)
+    epochs = training(
+        layers,
+        inputs,
+        labels,
+        orders=[torch.arange(5).expand(2, -1)] * 2,
+        batch_size=2,
+        learning_rate=0.01,
+        on_step=seen.append,
+    )
+    assert list(epochs) == [1, 2]
+    assert seen == pytest.approx([1 / 3, 2 / 3, 1, 4 / 3, 5 / 3, 2])
 
 
 def test_teachers_that_do_not_get_there():

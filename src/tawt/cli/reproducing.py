@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tawt.cli import console
-from tawt.cli.actions import usual_jobs
+from tawt.cli.actions import lines_named, usual_jobs
 from tawt.errors import ConfigError, RunError, suggestion
 from tawt.reproduce import EXPERIMENTS, Making, Request, Setup, Store, load_layout
 from tawt.reproduce.generated import tiny_setup
-from tawt.reproduce.layout import placed, training_sizes
+from tawt.reproduce.layout import SECTION, layouts, placed, training_sizes
 from tawt.reproduce.leaving import leave
 from tawt.reproduce.request import load_request, save_request
 from tawt.reproduce.writing import as_json
@@ -27,6 +28,7 @@ from tawt.training import Settings
 if TYPE_CHECKING:
     from tawt.reproduce import Experiment, Result
 
+_TINY_BRINGS = ("--data", "--layout", "--cap", "--encoder")
 _WIDEST = 7  # columns that a terminal has room for; more are shown as lines
 
 
@@ -35,7 +37,7 @@ class Asked:
     """What the command line says about data and settings."""
 
     data: Path | None
-    layout: str
+    layout: str | None
     encoder: str | None
     vectors: str | None
     seeds: int
@@ -92,7 +94,7 @@ def reproduce_named(
     experiment = EXPERIMENTS.get(name)
     if experiment is None:
         raise ConfigError(f"There is no experiment {name!r}; {suggestion(name, EXPERIMENTS)}")
-    _check_options(experiment, asked)
+    _check_options(experiment, asked, jobs=jobs, keep_models=keep_models)
     this_part = _part(part)
     request = _asked_before(experiment, asked, folder)
     if request is not None:
@@ -104,8 +106,9 @@ def reproduce_named(
         result = experiment.result(request, Store(folder))
         _tell(result, leave(result, folder), quiet=quiet, as_json_lines=as_json_lines)
         return
-    request = requested(asked, folder)
-    experiment.check(request)
+    with _layout_lines_named(asked):
+        request = requested(asked, folder)
+        experiment.check(request)
     made = _made(
         experiment,
         request,
@@ -127,17 +130,40 @@ def reproduce_named(
     _tell(made, leave(made, folder), quiet=quiet, as_json_lines=as_json_lines)
 
 
-def _check_options(experiment: Experiment, asked: Asked) -> None:
+def _check_options(
+    experiment: Experiment, asked: Asked, *, jobs: int | None, keep_models: bool
+) -> None:
     """Refuse what would have no effect."""
     if "--encoder" not in experiment.needs and asked.changes_settings:
         raise ConfigError(
             f"{experiment.name} has settings of its own; leave out --learning-rate, --epochs, "
             "--batch-size, --precision, --sampling and --preset."
         )
-    given = {"--data": asked.data, "--encoder": asked.encoder, "--vectors": asked.vectors}
-    for option, value in given.items():
-        if value is not None and option not in experiment.needs:
-            raise ConfigError(f"{experiment.name} has no use for {option}; leave it out.")
+    options = {
+        "--data": asked.data,
+        "--layout": asked.layout,
+        "--cap": asked.cap or None,
+        "--encoder": asked.encoder,
+        "--vectors": asked.vectors,
+        "--jobs": jobs,
+        "--keep-models": keep_models or None,
+    }
+    given = [option for option, value in options.items() if value is not None]
+    useless = [option for option in given if option in experiment.no_use_for]
+    if useless:
+        raise ConfigError(f"{experiment.name} has no use for {', '.join(useless)}; leave that out.")
+    brought = [option for option in given if option in _TINY_BRINGS]
+    if asked.tiny and brought:
+        raise ConfigError(
+            f"--scale tiny has data and an encoder of its own; leave out {', '.join(brought)}."
+        )
+
+
+def _layout_lines_named(asked: Asked) -> AbstractContextManager[None]:
+    """Have mistakes in a layout of the user's own named by line."""
+    if asked.data is None or asked.layout is None or asked.layout in layouts():
+        return nullcontext()
+    return lines_named(Path(asked.layout), section=SECTION)
 
 
 def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request | None:
@@ -163,13 +189,11 @@ def requested(asked: Asked, folder: Path) -> Request:
     """What is asked for, checked against the data."""
     Settings(**asked.training)  # refuses what cannot be, before anything is written
     if asked.tiny:
-        if asked.data is not None or asked.encoder is not None:
-            raise ConfigError("--scale tiny has data and an encoder of its own; leave them out.")
         setup: Setup | None = tiny_setup(folder / "tiny")
     elif asked.data is None:
         setup = None
     else:
-        layout = load_layout(asked.layout)
+        layout = load_layout(asked.layout or "open")
         tasks = placed(layout, asked.data)
         setup = Setup(
             tasks=tasks,

@@ -19,11 +19,12 @@ def reproduce(
     ] = False,
     data: Annotated[Path | None, typer.Option("--data", help="The folder of the data.")] = None,
     layout: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Which file of it is which task: open, ontonotes, or a YAML file of yours."
+            help="Which file of it is which task: open, ontonotes, or a YAML file of yours.",
+            show_default="open",
         ),
-    ] = "open",
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option("--encoder", help="A hub name, a folder, or package:NAME.")
     ] = None,

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tawt.errors import TrainingError
 from tawt.reproduce.networks_at_once import Layer, measured
+from tawt.reproduce.shares import TEACHERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,10 +81,10 @@ def learned_by_heart(
         >>> reached["a"]["accuracy"], reached["b"]["loss"] <= 0.1
         (1.0, True)
     """
-    layers = stages.started("teachers", names, widths)
+    layers = stages.started(TEACHERS, names, widths)
     kept = [(weight.clone(), bias.clone()) for weight, bias in layers]
     reached: dict[str, dict[str, float]] = {}
-    for epoch in stages.epochs("teachers", names, layers, inputs, labels, bound=bound):
+    for epoch in stages.epochs(TEACHERS, names, layers, inputs, labels, bound=bound):
         accuracies, losses = (values.tolist() for values in measured(layers, inputs, labels))
         for at, name in enumerate(names):
             if name not in reached and accuracies[at] == 1 and losses[at] <= loss:

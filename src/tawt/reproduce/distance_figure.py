@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,10 @@ class DistanceFigure:
     name: ClassVar[str] = "figure-task-distance"
     title: ClassVar[str] = "Task distance: what a source is worth"
     needs: ClassVar[str] = "nothing"
+    no_use_for: ClassVar[tuple[str, ...]] = (
+        *("--data", "--layout", "--cap", "--encoder", "--vectors"),
+        *("--jobs", "--keep-models"),
+    )
     time: ClassVar[str] = "1 min a seed; on a CPU 2 hours"
 
     def check(self, request: Request) -> None:
@@ -47,7 +52,11 @@ class DistanceFigure:
         for seed in missing:
             if making.is_mine(names[seed]):
                 record = simulated(
-                    _simulation(request), seed=seed, device=device, should_stop=making.should_stop
+                    _simulation(request),
+                    seed=seed,
+                    device=device,
+                    on_progress=partial(_tell, making, done, len(names)),
+                    should_stop=making.should_stop,
                 )
                 store.write(names[seed], {**record, **circumstances(device)})
                 done += 1
@@ -104,6 +113,10 @@ class DistanceFigure:
             },
             figures={"Accuracy by size of the target": _figure(single, learned)},
         )
+
+
+def _tell(making: Making, done: int, total: int, share: float) -> None:
+    making.on_done(done + share, total)
 
 
 def _simulation(request: Request) -> Simulation:

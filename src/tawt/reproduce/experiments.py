@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tawt.reproduce.distance_figure import DistanceFigure
-from tawt.reproduce.layout import check_held_out
+from tawt.reproduce.layout import check_held_out, check_metrics
 from tawt.reproduce.making import is_made, made
 from tawt.reproduce.paper import TASKS, paper
 from tawt.reproduce.plan import AGAINST, Plan, PlanRow, chosen, held
@@ -45,6 +45,10 @@ class Experiment(Protocol):
         """What the user brings."""
 
     @property
+    def no_use_for(self) -> tuple[str, ...]:
+        """Options of `tawt reproduce` that would have no effect."""
+
+    @property
     def time(self) -> str:
         """About how long it takes."""
 
@@ -70,6 +74,7 @@ class TableExperiment:
     time: str
     plan: Callable[[Setup], Plan]
     needs: str = "--data, --encoder"
+    no_use_for: tuple[str, ...] = ("--vectors",)
 
     def check(self, request: Request) -> None:
         """Refuse sizes that the data has not, targets without a score, encoders not to be had."""
@@ -77,6 +82,7 @@ class TableExperiment:
         plan = self.plan(setup)
         check_sizes(self.name, setup, plan.runs())
         check_held_out(setup.tasks, dict.fromkeys(plan.targets))
+        check_metrics(setup.tasks, dict.fromkeys(plan.targets))
         load_tokenizer(setup.encoder)
 
     def make(self, request: Request, store: Store, making: Making) -> bool:

@@ -11,13 +11,17 @@ from pydantic import AfterValidator, Field, ValidationError
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.paper import METRICS, TASKS
 from tawt.studies import yaml_lines
+from tawt.studies.config import explained
 from tawt.studies.data_sections import Strict, TextTask
 from tawt.studies.text_building import read_task, split_files
+from tawt.text.kinds.making import chosen_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+SECTION: yaml_lines.Place = ("tasks",)
+"""Where a layout has its tasks."""
 _SPLITS = ("train", "dev", "test")
 
 
@@ -49,7 +53,7 @@ def load_layout(name: str) -> Layout:
         name: Of ours, or a path.
 
     Raises:
-        ConfigError: There is none, or it is not one.
+        ConfigError: There is none, or it is not one; with the line that is wrong.
     """
     ours = resources.files("tawt.reproduce").joinpath("layouts", f"{name}.yaml")
     path = Path(str(ours)) if name in layouts() else Path(name)
@@ -57,17 +61,16 @@ def load_layout(name: str) -> Layout:
         raise ConfigError(
             f"There is no layout {name!r}; expected a YAML file, or one of {', '.join(layouts())}."
         )
-    values, _ = yaml_lines.read(path)
+    values, lines = yaml_lines.read(path)
     try:
         layout = Layout.model_validate(values)
     except ValidationError as error:
-        problem = error.errors()[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise ConfigError(f"{path}: `{field}`: {problem['msg']}.") from error
+        raise ConfigError(explained(error, str(path), lines, model=Layout)) from error
     for task in layout.tasks:
         if task not in TASKS:
+            where = yaml_lines.located(str(path), (*SECTION, task), lines)
             raise ConfigError(
-                f"{path}: there is no task {task!r}; the paper's: {', '.join(TASKS)}."
+                f"{where}: there is no task {task!r}; the paper's: {', '.join(TASKS)}."
             )
     return layout
 
@@ -80,7 +83,8 @@ def placed(layout: Layout, data: Path) -> dict[str, dict[str, Any]]:
         data: The folder that paths are relative to.
 
     Raises:
-        DataError: A file is missing.
+        DataError: There is no such folder.
+        ConfigError: There is no such file in it.
     """
     if not data.is_dir():
         raise DataError(f"{data} is no folder; --data must be the folder that holds the data.")
@@ -90,25 +94,26 @@ def placed(layout: Layout, data: Path) -> dict[str, dict[str, Any]]:
         fields = {"metric": metric, **task.model_dump(mode="json", exclude_defaults=True)}
         for split in _SPLITS:
             if fields.get(split) is not None:
-                fields[split] = _files(data, fields[split], f"{name}, {split}")
+                fields[split] = _files(data, fields[split], name, split)
         if not fields.get("folder", "hub:").startswith("hub:"):
             fields["folder"] = str((data / fields["folder"]).resolve())
         found[name] = fields
     return found
 
 
-def _files(data: Path, given: str | list[str], what: str) -> str | list[str]:
+def _files(data: Path, given: str | list[str], task: str, split: str) -> str | list[str]:
     patterns = [given] if isinstance(given, str) else given
     files: list[str] = []
     for pattern in patterns:
         try:
             matched = sorted(str(path.resolve()) for path in data.glob(pattern) if path.is_file())
         except (ValueError, IndexError, NotImplementedError) as error:
-            raise DataError(
-                f"{pattern!r} (task {what}) is no file or pattern relative to {data}."
+            raise ConfigError(
+                f"Task {task!r}: `{split}` must be files or patterns relative to {data}; got "
+                f"{pattern!r}."
             ) from error
         if not matched:
-            raise DataError(f"There is no {pattern} in {data} (task {what}).")
+            raise ConfigError(f"Task {task!r}: `{split}` names {pattern}; {data} has no such file.")
         files += matched
     return files[0] if len(files) == 1 and isinstance(given, str) else files
 
@@ -139,14 +144,29 @@ def check_held_out(tasks: Mapping[str, Mapping[str, Any]], targets: Iterable[str
         targets: Which of them are targets.
 
     Raises:
-        DataError: Naming what is missing.
+        ConfigError: Naming what is missing.
     """
     for name in targets:
         task = TextTask.model_validate(tasks[name])
         there = {*split_files(task).found(), *task.held_out}
         for split in ("dev", "test"):
             if split not in there:
-                raise DataError(
-                    f"The target {name!r} has no {split} examples; name their file in the layout, "
-                    f"or hold out a share of train (`held_out: {{{split}: 0.1}}`)."
+                raise ConfigError(
+                    f"The target task {name!r} has no {split} examples; name their file in the "
+                    f"layout, or hold out a share of train (`held_out: {{{split}: 0.1}}`)."
                 )
+
+
+def check_metrics(tasks: Mapping[str, Mapping[str, Any]], targets: Iterable[str]) -> None:
+    """Refuse a target whose metric tagging has not.
+
+    Args:
+        tasks: As `placed` gives them.
+        targets: Which of them are targets.
+
+    Raises:
+        ConfigError: Naming the task.
+    """
+    for name in targets:
+        if tasks[name].get("kind", "tagging") == "tagging":
+            chosen_metric(tasks[name]["metric"], kind="tagging", task=name)

@@ -35,8 +35,8 @@ class Making:
     same folder."""
     should_stop: Callable[[], bool] = lambda: False
     """Asked now and then."""
-    on_done: Callable[[int, int], None] = lambda done, total: None
-    """Told how many runs of how many are done."""
+    on_done: Callable[[float, int], None] = lambda done, total: None
+    """Told how many runs of how many are done; a simulation's also in part."""
 
     def __post_init__(self) -> None:
         number, of = self.part

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Layer = tuple[Tensor, Tensor]
 
@@ -75,6 +75,7 @@ def training(
     orders: Iterable[Tensor],
     batch_size: int,
     learning_rate: float,
+    on_step: Callable[[float], None] = lambda done: None,
 ) -> Iterator[int]:
     """Train all networks with Adam, in place; yields the epochs done after each of them.
 
@@ -87,6 +88,7 @@ def training(
             `(networks, examples)`.
         batch_size: Examples of each network in a step; the last step of an epoch may have fewer.
         learning_rate: Adam's.
+        on_step: Told the epochs done after each step, whole and in part.
 
     Example:
         >>> layers = initial_layers([2, 2], [torch.Generator()] * 3, device=torch.device("cpu"))
@@ -106,12 +108,14 @@ def training(
     rows = torch.arange(len(labels), device=device)[:, None]
     try:
         for epoch, order in enumerate(orders, start=1):
-            for picked in torch.split(order.to(device), batch_size, dim=1):
+            batches = torch.split(order.to(device), batch_size, dim=1)
+            for step, picked in enumerate(batches, start=1):
                 batch = inputs[picked] if inputs.ndim == 2 else inputs[rows, picked]
                 losses = _losses(outputs(layers, batch), labels[rows, picked])
                 optimiser.zero_grad()
                 torch.autograd.backward(losses.mean(dim=1).sum())
                 optimiser.step()
+                on_step(epoch - 1 + step / len(batches))
             yield epoch
     finally:  # the caller may have seen enough before the last epoch
         for parameter in parameters:

@@ -45,6 +45,7 @@ class SamplesFigure:
     name: ClassVar[str] = EXPERIMENT
     title: ClassVar[str] = "Weights on samples"
     needs: ClassVar[str] = "--data, --vectors"
+    no_use_for: ClassVar[tuple[str, ...]] = ("--encoder", "--cap")
     time: ClassVar[str] = "8 runs a seed: 5 s"
 
     def check(self, request: Request) -> None:

@@ -10,13 +10,15 @@ import numpy as np
 from tawt.reproduce.choices import BestOf, score
 from tawt.reproduce.paper import is_significant, printed
 from tawt.reproduce.plan import runs_of
+from tawt.reproduce.same_runs import same_runs
 from tawt.studies.significance import paired_t_test
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tawt.reproduce.choices import Choice, Record
     from tawt.reproduce.plan import Plan, PlanRow
+    from tawt.reproduce.same_runs import Spot
     from tawt.reproduce.store import Store
     from tawt.reproduce.tagging import Setup
 
@@ -40,6 +42,8 @@ class Number:
     sizes: dict[str, int] = field(default_factory=dict)
     capped: bool = False
     """Whether the data has fewer sentences than the paper took."""
+    same_as: Spot | None = None
+    """Where the same runs stand before it, since the data has too few sentences for others."""
     scales: list[float] = field(default_factory=list)
     """c of each seed, where it was chosen."""
     weights: list[dict[str, float]] = field(default_factory=list)
@@ -66,6 +70,10 @@ class Number:
         """Better than that row, as the paper judges it."""
         return self.p_value is not None and self.p_value < LEVEL and (self.gain or 0) > 0
 
+    def repeats(self, row: str) -> bool:
+        """Whether the same runs stand before it in its row, which is this."""
+        return self.same_as is not None and self.same_as[0] == row
+
     def to_json(self) -> dict[str, Any]:
         """With what follows from it."""
         return {"mean": self.mean, "spread": self.spread, "gain": self.gain, **asdict(self)}
@@ -90,7 +98,8 @@ def score_rows(
         for position, cell in enumerate(row.cells)
         if cell is not None
     }
-    return [_row(experiment, row, plan, setup, records) for row in plan.rows]
+    same = same_runs(plan, setup)
+    return [_row(experiment, row, plan, setup, records, same) for row in plan.rows]
 
 
 def _records(choice: Choice, store: Store, seeds: Sequence[int]) -> list[Record]:
@@ -102,7 +111,14 @@ def _records(choice: Choice, store: Store, seeds: Sequence[int]) -> list[Record]
 _Records = dict[tuple[str, int], list["Record"]]
 
 
-def _row(experiment: str, row: PlanRow, plan: Plan, setup: Setup, records: _Records) -> ScoreRow:
+def _row(
+    experiment: str,
+    row: PlanRow,
+    plan: Plan,
+    setup: Setup,
+    records: _Records,
+    same: Mapping[Spot, Spot],
+) -> ScoreRow:
     theirs = printed(experiment, row.name)
     beaten = printed(experiment, row.against) if row.against else None
     numbers = []
@@ -125,22 +141,27 @@ def _row(experiment: str, row: PlanRow, plan: Plan, setup: Setup, records: _Reco
                 paper_significant=is_significant(experiment, row.name, column),
                 sizes={task: setup.capped(task, size) for task, size in wanted.items()},
                 capped=any(size > setup.available[task] for task, size in wanted.items()),
+                same_as=same.get((row.name, column)),
                 scales=_scales(cell, mine),
                 weights=[record["weights"] for record in mine],
                 seconds=[record["seconds"] for record in mine],
             )
         )
-    return ScoreRow(row.name, row.against, [*numbers, _average(numbers, theirs, beaten)])
+    return ScoreRow(row.name, row.against, [*numbers, _average(row.name, numbers, theirs, beaten)])
 
 
 def _average(
-    numbers: Sequence[Number], theirs: Sequence[float | None], beaten: Sequence[float | None] | None
+    row: str,
+    numbers: Sequence[Number],
+    theirs: Sequence[float | None],
+    beaten: Sequence[float | None] | None,
 ) -> Number:
-    """Over the columns, seed by seed; nothing where a column has no number."""
+    """Over columns, the same runs once, seed by seed; nothing where a column has no number."""
     whole = all(number.scores for number in numbers)
-    gains = [number.gains for number in numbers]
+    counted = [number for number in numbers if not number.repeats(row)]
+    gains = [number.gains for number in counted]
     return Number(
-        scores=np.mean([n.scores for n in numbers], axis=0).tolist() if whole else [],
+        scores=np.mean([n.scores for n in counted], axis=0).tolist() if whole else [],
         paper=theirs[len(numbers)],
         gains=np.mean(gains, axis=0).tolist() if whole and all(gains) else [],
         paper_gain=_minus(theirs[len(numbers)], beaten[len(numbers)]) if beaten else None,

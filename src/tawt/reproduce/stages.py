@@ -36,10 +36,10 @@ class Stages:
     batch_size: int
     learning_rate: float
     """Adam's."""
-    on_progress: Callable[[str, int, int], None] | None = None
-    """Told the stage, the epochs done and those there may be, after each epoch."""
-    should_stop: Callable[[], bool] | None = None
-    """Asked after each epoch."""
+    on_progress: Callable[[str, float], None] = lambda stage, epochs: None
+    """Told the stage and its epochs done, whole and in part, after each step."""
+    should_stop: Callable[[], bool] = lambda: False
+    """Asked after each step."""
 
     def generator(self, *purpose: str) -> torch.Generator:
         """Random numbers for one purpose."""
@@ -91,16 +91,18 @@ class Stages:
             torch.stack([torch.randperm(count, generator=one) for one in generators])
             for _ in range(bound)
         )
-        for epoch in training(
+
+        def stepped(epochs: float) -> None:
+            self.on_progress(stage, epochs)
+            if self.should_stop():
+                raise Interrupted("The simulation was stopped as asked.")
+
+        return training(
             layers,
             inputs,
             labels,
             orders=orders,
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
-        ):
-            if self.on_progress is not None:
-                self.on_progress(stage, epoch, bound)
-            if self.should_stop is not None and self.should_stop():
-                raise Interrupted("The simulation was stopped as asked.")
-            yield epoch
+            on_step=stepped,
+        )

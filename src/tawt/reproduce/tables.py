@@ -9,6 +9,7 @@ from tawt.reproduce.contents import told
 from tawt.reproduce.figures import gains_figure
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
+from tawt.reproduce.same_runs import in_words, same_runs
 from tawt.reproduce.scores import score_rows
 from tawt.reproduce.sizes import too_small
 
@@ -96,7 +97,7 @@ def _score_text(number: Number) -> str:
     ours = "–"
     if number.mean is not None:
         spread = "" if number.spread is None else f" ± {number.spread:.1f}"
-        mark = "†" if number.capped else ""
+        mark = "†" * number.capped + "‡" * (number.same_as is not None)
         ours = f"{number.mean:.1f}{spread}{mark}"
     stars = " ***" if number.is_significant else ""
     return f"{ours}{stars} ({_paper_text(number)})"
@@ -118,20 +119,26 @@ def _said(row: ScoreRow, columns: Sequence[str]) -> str | None:
     """How a weighted row did, in a sentence."""
     if row.against is None:
         return None
-    pairs = [
-        (n.gain, n.paper_gain)
-        for n in row.numbers[: len(columns)]
-        if n.gain is not None and n.paper_gain is not None
-    ]
-    ours, theirs = (sum(pair[side] > 0 for pair in pairs) for side in (0, 1))
     average = row.numbers[-1]
-    said = (
-        f"{row.name.capitalize()} beats {row.against} in {ours} of {len(pairs)} columns "
-        f"(the paper: {theirs})"
-    )
+    said = f"{row.name.capitalize()} beats {row.against} in {_wins(row, columns)}"
     if average.gain is None or average.paper_gain is None:
         return f"{said}."
     return f"{said}, by {average.gain:+.1f} on average (the paper: {average.paper_gain:+.2f})."
+
+
+def _wins(row: ScoreRow, columns: Sequence[str]) -> str:
+    """In how many columns a weighted row is better; those of the same runs are one."""
+    pairs = [
+        (n.gain, n.paper_gain, n.repeats(row.name))
+        for n in row.numbers[: len(columns)]
+        if n.gain is not None and n.paper_gain is not None
+    ]
+    ours = [gain > 0 for gain, _, again in pairs if not again]
+    theirs = [gain > 0 for _, gain, _ in pairs]
+    if len(ours) == len(theirs):
+        return f"{sum(ours)} of {len(ours)} columns (the paper: {sum(theirs)})"
+    paper = f"the paper: {sum(theirs)} of {len(theirs)}"
+    return f"{sum(ours)} of {len(ours)} different columns ({paper})"
 
 
 def _caption(
@@ -151,6 +158,12 @@ def _caption(
     if short:
         listed = ", ".join(f"{setup.available[task]} of {task}" for task in short)
         said.append(f"†: fewer sentences than the paper took, all that the data has: {listed}.")
+    same = same_runs(plan, setup)
+    if same:
+        said.append(
+            "‡: the same runs as another number, since the data has too few sentences for others; "
+            f"a row's average counts them once. These are: {in_words(same)}."
+        )
     return " ".join(said)
 
 

@@ -33,6 +33,7 @@ from torch import Tensor
 from tawt.errors import ConfigError
 from tawt.reproduce.by_heart import flipped, learned_by_heart
 from tawt.reproduce.networks_at_once import Layer, fast_products, features, measured, predicted
+from tawt.reproduce.shares import SOURCES, Shares, alone, heads
 from tawt.reproduce.stages import Stages
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def simulated(
     *,
     seed: int,
     device: torch.device | str,
-    on_progress: Callable[[str, int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[float], None] = lambda share: None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """Run the simulation once.
 
@@ -119,8 +120,8 @@ def simulated(
         simulation: Its settings.
         seed: Of every random choice; torch's own random state is left alone.
         device: Where the networks are. Random choices are the same on all devices.
-        on_progress: Told the stage, the epochs done and those there may be, after each epoch.
-        should_stop: Asked after each epoch.
+        on_progress: Told the share that is done, from 0 to 1, after each step.
+        should_stop: Asked after each step.
 
     Returns:
         A record of plain values, flip rates and sizes as strings: "settings", "seed", "teachers"
@@ -144,15 +145,17 @@ def simulated(
         (1.0, ['10'])
     """
     begun = time.perf_counter()
+    device = torch.device(device)
+    shares = Shares(simulation, device)
     stages = Stages(
         seed=seed,
-        device=torch.device(device),
+        device=device,
         batch_size=simulation.batch_size,
         learning_rate=simulation.learning_rate,
-        on_progress=on_progress,
+        on_progress=lambda stage, epochs: on_progress(shares.done(stage, epochs)),
         should_stop=should_stop,
     )
-    with fast_products(stages.device):
+    with fast_products(device):
         results = _Students(simulation, stages).results()
     settings = {
         name: list(value) if isinstance(value, tuple) else value
@@ -176,7 +179,7 @@ class _Students:
         target = self.task("target", teachers, max(self.simulation.target_sizes))
         test = self.task("test", teachers, self.simulation.test_size)
         del teachers  # their room is the students' now
-        students = self.fitted("sources", self.rates, self.widths, source)
+        students = self.fitted(SOURCES, self.rates, self.widths, source)
         source_accuracy = measured(students, *test)[0]
         agreement = (test[1] == test[1][:1]).cpu().double().mean(dim=1)
         target, test = ((inputs, labels[:1]) for inputs, labels in (target, test))
@@ -218,7 +221,7 @@ class _Students:
         found = {}
         for size in self.simulation.target_sizes:
             examples = inputs[:size], labels[:, :size]
-            student = self.fitted(f"single task, {size} examples", ["alone"], self.widths, examples)
+            student = self.fitted(alone(size), ["alone"], self.widths, examples)
             found[str(size)] = float(measured(student, *test)[0])
         return found
 
@@ -231,7 +234,7 @@ class _Students:
         found: dict[str, dict[str, float]] = {rate: {} for rate in self.rates}
         for size in self.simulation.target_sizes:
             examples = inputs[:, :size], labels[:, :size]
-            head = self.fitted(f"heads, {size} examples", self.rates, self.widths[1:], examples)
+            head = self.fitted(heads(size), self.rates, self.widths[1:], examples)
             accuracies = measured([layer, *head], test[0], wanted)[0]
             for rate, accuracy in self.by_rate(accuracies).items():
                 found[rate][str(size)] = accuracy

@@ -17,6 +17,7 @@ _LATEX = {
     **{sign: f"${sign}$" for sign in "<>|"},  # other signs in LaTeX's usual text fonts
     "±": r"$\pm$",
     "†": r"$^\dagger$",
+    "‡": r"$^\ddagger$",
     "×": r"$\times$",
     "ω": r"$\omega$",
     "η": r"$\eta$",

@@ -158,7 +158,8 @@ def parsed(
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(_explained(error, source, dict(lines or {}))) from error
+        said = explained(error, source, dict(lines or {}), model=RunConfig)
+        raise ConfigError(said) from error
     except TawtError as error:
         line = _line_named(str(error), dict(lines or {}))
         raise ConfigError(f"{source}{f':{line}' if line else ''}: {error}") from error
@@ -184,14 +185,27 @@ def difference(ours: RunConfig, theirs: RunConfig) -> str | None:
     return None
 
 
-def _explained(error: ValidationError, source: str, lines: dict[yaml_lines.Place, int]) -> str:
+def explained(
+    error: ValidationError,
+    source: str,
+    lines: dict[yaml_lines.Place, int],
+    *,
+    model: type[BaseModel],
+) -> str:
+    """The first thing that is wrong with a file, with the line it is on.
+
+    Args:
+        error: What pydantic found.
+        source: The file's name.
+        lines: Of the file's values.
+        model: What the file should hold.
+    """
     problem = error.errors()[0]
     place = _in_file(problem["loc"])
-    line = yaml_lines.line_of(place, lines)
-    where = f"{source}:{line}" if line else source
+    where = yaml_lines.located(source, place, lines)
     field = ".".join(map(str, place)) or "the configuration"
     if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"{where}: there is no field `{field}`; {_nearest(place)}"
+        return f"{where}: there is no field `{field}`; {_nearest(place, model)}"
     if problem["type"] in ("missing", "union_tag_not_found"):
         return f"{where}: `{field}` is missing."
     got = problem.get("input")
@@ -207,18 +221,22 @@ def _line_named(message: str, lines: dict[yaml_lines.Place, int]) -> int | None:
     return None
 
 
-def line_meant(path: Path, message: str) -> int | None:
+def line_meant(
+    path: Path, message: str, *, section: yaml_lines.Place = ("data", "tasks")
+) -> int | None:
     """The line of a configuration that a message about its tasks is about, if it names one.
 
     Args:
         path: The file.
         message: Of an error that came when the configuration was put to work.
+        section: Where the file has its tasks.
     """
     _, lines = yaml_lines.read(path)
-    tasks = [("data", "tasks", name) for name in re.findall(r"[Tt]ask '([^']+)'", message)]
+    tasks = [(*section, name) for name in re.findall(r"[Tt]ask '([^']+)'", message)]
     fields = re.findall(r"`([\w.]+)`", message)
     places: list[yaml_lines.Place] = [(*task, field) for task in tasks for field in fields]
-    places += [(*task, "metric") for task in tasks if "metric" in message]
+    plainly = [field for field in ("metric", "format", "kind") if field in message]
+    places += [(*task, field) for task in tasks for field in plainly]
     places += tasks
     places += [tuple(field.split(".")) for field in fields]
     if message.startswith("There is no task"):
@@ -239,8 +257,8 @@ def _in_file(place: tuple[str | int, ...]) -> yaml_lines.Place:
     return tuple(kept)
 
 
-def _nearest(place: yaml_lines.Place) -> str:
-    return suggestion(str(place[-1]), _fields(RunConfig, place[:-1]))
+def _nearest(place: yaml_lines.Place, model: type[BaseModel]) -> str:
+    return suggestion(str(place[-1]), _fields(model, place[:-1]))
 
 
 def _fields(model: Any, place: yaml_lines.Place) -> list[str]:

@@ -61,6 +61,17 @@ def line_of(place: Place, lines: dict[Place, int]) -> int | None:
     return lines.get(place)
 
 
+def located(source: str, place: Place, lines: dict[Place, int]) -> str:
+    """A file with the line of a value, as far as it is known.
+
+    Example:
+        >>> located("a.yaml", ("a", "b"), {("a",): 3}), located("a.yaml", ("b",), {})
+        ('a.yaml:3', 'a.yaml')
+    """
+    line = line_of(place, lines)
+    return f"{source}:{line}" if line else source
+
+
 def _collect(node: yaml.Node | None, place: Place, lines: dict[Place, int]) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
