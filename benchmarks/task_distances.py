@@ -25,16 +25,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from scipy import stats
 
-from tawt.distance import ESTIMATES, Estimates, Estimator, Job, SampleSizes, Workshop
+from tawt.distance import (
+    ESTIMATES,
+    Estimates,
+    Estimator,
+    Job,
+    SampleSizes,
+    Workshop,
+    rank_correlation,
+)
 from tawt.distance.estimates import NEARER_IF_LARGER
 from tawt.distance.jobs import matched_epochs
 from tawt.studies import building, parsed
 from tawt.studies.files import read_json, write, write_json
 from tawt.studies.pool import do_all
 from tawt.studies.record import circumstances
-from tawt.training import JointTraining, Settings
+from tawt.training import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,6 +60,7 @@ FILES = {
     "shuffled": "ewt/upos",
 }
 TARGETS = ("chunking", "predicate", "ner", "supersense")
+_PATHS = ("data", "encoder", "folder")
 REPORTS = Path(__file__).parent / "reports"
 
 
@@ -189,6 +197,108 @@ def estimates(plan: Plan, sizes: SampleSizes, seed: int) -> Estimates:
     return Estimator(model.representation, sizes=sizes, seed=seed).estimates(sources, targets)
 
 
+def findings(plan: Plan, seeds: Sequence[int], found: Estimates) -> dict[str, Any]:
+    """Trained distances, gains, estimates, how they agree, and what they cost."""
+    outcomes = {
+        piece: read_json(plan.folder / piece.name)
+        for piece in pieces(seeds)
+        if (plan.folder / piece.name).exists()
+    }
+
+    def risk(name: str, target: str, seed: int) -> float:
+        outcome = outcomes[Piece(Job("own", name), "", seed)]
+        return float(outcome["risks"][target]["risk"]["clipped"])
+
+    def score(job: Job, target: str, seed: int) -> float:
+        return float(outcomes[Piece(job, target, seed)]["score"])
+
+    distances: dict[str, dict[str, list[float]]] = {}
+    gains: dict[str, dict[str, list[float]]] = {}
+    for target in TARGETS:
+        alone = Job("alone", target)
+        scored = [seed for seed in seeds if Piece(alone, target, seed) in outcomes]
+        for name in FILES:
+            if name == target:
+                continue
+            distances.setdefault(target, {})[name] = [
+                risk(name, target, seed) - risk(target, target, seed) for seed in seeds
+            ]
+            gains.setdefault(target, {})[name] = [
+                score(Job("with", name), target, seed) - score(alone, target, seed)
+                for seed in scored
+            ]
+    seconds = sum(outcomes[piece]["seconds"] for piece in outcomes if piece.job.what == "own")
+    return {
+        "distances": distances,
+        "gains": gains,
+        "estimates": found.values,
+        "seconds": {"trained": seconds, **found.seconds},
+        "agreement": {name: _agreement(name, found, distances, gains) for name in ESTIMATES},
+    }
+
+
+def _agreement(
+    name: str,
+    found: Estimates,
+    distances: dict[str, dict[str, list[float]]],
+    gains: dict[str, dict[str, list[float]]],
+) -> dict[str, Any]:
+    """Spearman's of an estimate with the truth, over all pairs and for each target."""
+    sign = -1.0 if name in NEARER_IF_LARGER else 1.0
+    told = {
+        target: {source: sign * values[name] for source, values in each.items()}
+        for target, each in found.values.items()
+    }
+    far = {t: {s: float(np.mean(v)) for s, v in each.items()} for t, each in distances.items()}
+    lost = {t: {s: -float(np.mean(v)) for s, v in each.items()} for t, each in gains.items()}
+    return {
+        "distance": rank_correlation(told, far),
+        "gain": rank_correlation(told, lost),
+        "by target": {target: rank_correlation({target: told[target]}, far) for target in told},
+    }
+
+
+def written(values: dict[str, Any], plan: Plan, seeds: Sequence[int]) -> str:
+    """The tables in Markdown."""
+    trained = values["seconds"]["trained"]
+    lines = [
+        "# Task distances on real text",
+        "",
+        f"Encoder {Path(plan.encoder).name}, {plan.sentences} sentences a source, {plan.few} of a "
+        f"target, {plan.held_out} held out, {plan.epochs} epochs, learning rate "
+        f"{plan.learning_rate:g}, {len(seeds)} seeds.",
+        "",
+        "Spearman's ρ of each estimate with the trained distance and with the loss in joint "
+        "training, over sources within each target; and its cost over that of the trained "
+        "distances.",
+        "",
+        f"| estimate | ρ distance | ρ gain | {' | '.join(TARGETS)} | cost |",
+        "|---|" + "---:|" * (len(TARGETS) + 3),
+    ]
+    ranked = sorted(values["agreement"].items(), key=lambda item: -(item[1]["distance"] or -1))
+    for name, found in ranked:
+        cells = [found["distance"], found["gain"], *found["by target"].values()]
+        shown = " | ".join("" if cell is None else f"{cell:.2f}" for cell in cells)
+        lines.append(f"| {name} | {shown} | {values['seconds'][name] / trained:.1%} |")
+    for title, key, scale in (
+        ("Trained distance (clipped log-loss, hundredths)", "distances", 100),
+        ("Gain of joint training over the target alone (points)", "gains", 100),
+    ):
+        lines += ["", f"{title}, mean ± standard deviation over seeds:", ""]
+        lines += [f"| source | {' | '.join(TARGETS)} |", "|---|" + "---:|" * len(TARGETS)]
+        for name in FILES:
+            cells = [_cell(values[key][target].get(name), scale) for target in TARGETS]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", "Made by `python -m benchmarks.task_distances`.", ""])
+
+
+def _cell(found: list[float] | None, scale: float) -> str:
+    if not found:
+        return ""
+    spread = f" ± {scale * float(np.std(found, ddof=1)):.1f}" if len(found) > 1 else ""
+    return f"{scale * float(np.mean(found)):.1f}{spread}"
+
+
 def main() -> None:
     """Make what is missing, and the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -238,6 +348,19 @@ def main() -> None:
         should_stop=lambda: False,
         on_done=count,
     )
+    found = estimates(plan, SampleSizes(), seed=0)
+    values = findings(plan, seeds, found)
+    settings = {name: value for name, value in asdict(plan).items() if name not in _PATHS}
+    record = {
+        "command": "python -m benchmarks.task_distances",
+        "settings": {**settings, "encoder": Path(plan.encoder).name, "seeds": asked.seeds},
+        **circumstances(torch.device(plan.device)),
+        **values,
+    }
+    text = written(values, plan, seeds)
+    write(REPORTS / "task-distances.md", text)
+    write(REPORTS / "task-distances.json", json.dumps(record, indent=1) + "\n")
+    print(text)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Neumann,
         Nystrom,
     )
+    from tawt.distance import task_distance
     from tawt.errors import TawtError
     from tawt.hypergradient import Cosine, CurvatureWeighted
     from tawt.tasks import Classification, MultiTaskModel, Regression, Task
@@ -61,6 +62,7 @@ __all__ = [
     "UpdateRule",
     "Weighting",
     "__version__",
+    "task_distance",
     "train",
 ]
 
@@ -74,6 +76,7 @@ _HOMES = {
         "Neumann",
         "Nystrom",
     ),
+    "distance": ("task_distance",),
     "errors": ("TawtError",),
     "hypergradient": ("Cosine", "CurvatureWeighted"),
     "tasks": ("Classification", "MultiTaskModel", "Regression", "Task"),

@@ -68,6 +68,13 @@ def dense_parts(body, one):
     return gradient.detach(), matrix.detach()
 
 
+def starting(body, one):
+    """Vectors before the step."""
+    with torch.no_grad():
+        vectors = torch.cat([body(batch.inputs) for batch in one.batches])
+    return Items(vectors, torch.cat([batch.labels for batch in one.batches]))
+
+
 @pytest.mark.parametrize("regression", [False, True])
 def test_the_step_solves_the_damped_gauss_newton_problem(regression):
     body = encoder()
@@ -87,7 +94,7 @@ def test_vectors_move_along_the_jacobian():
     body = encoder()
     one = sample(body, seed=3)
     step = [torch.randn_like(p) * 0.1 for p in body.parameters()]
-    found = tangent_items(body, one.kind, one.batches, step)
+    found = tangent_items(body, one.kind, one.batches, step, starting(body, one))
     inputs = torch.cat([batch.inputs for batch in one.batches])
     names = [name for name, _ in body.named_parameters()]
     start = {name: p.detach() for name, p in body.named_parameters()}
@@ -104,7 +111,7 @@ def test_nothing_is_left_changed():
     body = encoder()
     before = [p.detach().clone() for p in body.parameters()]
     one = sample(body, seed=4)
-    tangent_items(body, one.kind, one.batches, tangent_step(body, [one]))
+    tangent_items(body, one.kind, one.batches, tangent_step(body, [one]), starting(body, one))
     for now, then in zip(body.parameters(), before, strict=True):
         assert torch.equal(now, then)
         assert now.grad is None

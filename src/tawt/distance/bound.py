@@ -22,7 +22,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tawt.errors import WeightsError
+from tawt import simplex
+from tawt.weights import SourceWeights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,40 +43,14 @@ OPEN = {
 """What the theory does not say."""
 
 
-def effective_size(weights: Mapping[str, float], sizes: Mapping[str, int]) -> float:
-    """N_ω: as many source examples as the weighted ones are worth.
-
-    Example:
-        >>> effective_size({"a": 0.5, "b": 0.5}, {"a": 100, "b": 100})
-        200.0
-        >>> round(effective_size({"a": 0.5, "b": 0.5}, {"a": 1000, "b": 10}), 1)
-        39.6
-    """
-    total = sum(weight**2 / sizes[name] for name, weight in weights.items())
-    if not total > 0:
-        raise WeightsError("No source has any weight.")
-    return 1 / total
-
-
-def ratio(weights: Mapping[str, float]) -> float:
-    """β: the largest weight over the smallest.
-
-    Example:
-        >>> ratio({"a": 0.6, "b": 0.2, "c": 0.2})
-        3.0
-    """
-    least, most = min(weights.values()), max(weights.values())
-    return math.inf if least == 0 else round(most / least, 12)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Rates:
     """What the bound says of sizes, with open constants as in `OPEN`."""
 
     effective_size: float
-    """N_ω."""
+    """N_ω: as many source examples as the weighted ones are worth."""
     ratio: float
-    """β."""
+    """β: the largest weight over the smallest."""
     head: float
     """Learning the target's head."""
     fixed: float
@@ -105,19 +80,21 @@ def rates(
 
     Example:
         >>> found = rates({"a": 1.0}, {"a": 400}, target_size=100, head=0, representation=4)
-        >>> round(found.head, 3), found.effective_size, found.ratio
-        (0.173, 400.0, 1.0)
+        >>> round(found.head, 3), round(found.effective_size), found.ratio
+        (0.173, 400, 1.0)
     """
-    doubt, tasks = math.log(1 / delta), len(weights)
-    whole = effective_size(weights, sizes)
-    least = min(sizes[name] for name in weights)  # the theorem has as many of every source
+    known = SourceWeights.of(weights)
+    used = [name for name, weight in weights.items() if weight > 0]
+    doubt, tasks = math.log(1 / delta), len(used)
+    whole, beta = known.effective_sample_size(sizes), simplex.ratio(known.logs)
+    least = min(sizes[name] for name in used)  # the theorem has as many of every source
     each = (representation + doubt) / (least * tasks) + (head + math.log(tasks)) / least
     return Rates(
         effective_size=whole,
-        ratio=ratio(weights),
+        ratio=beta,
         head=math.sqrt((head + doubt) / target_size),
         fixed=math.sqrt((representation + tasks * head + doubt) / whole),
-        learned=ratio(weights) * math.sqrt(each),
+        learned=beta * math.sqrt(each),
     )
 
 

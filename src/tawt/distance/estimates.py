@@ -69,10 +69,11 @@ class _Target:
     """What a target's estimates need, whatever the source."""
 
     task: Task
-    items: Items
     sample: Sample
-    seen: list[Batch]
-    unseen: list[Batch]
+    seen: tuple[list[Batch], Items]
+    """Training examples, and their starting vectors."""
+    unseen: tuple[list[Batch], Items]
+    """Held-out ones."""
     norm: float
     """Of its gradient."""
     reference: float
@@ -140,7 +141,7 @@ class Estimator:
     def _of_source(self, source: Task, targets: Sequence[_Target]) -> dict[str, dict[str, float]]:
         probe = self._head(source)
         with self._timed("scores"):
-            found = {each.task.name: _transferred(probe, each.items) for each in targets}
+            found = {each.task.name: _transferred(probe, each.seen[1]) for each in targets}
         sample = self._sample(source)
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, [sample])
@@ -160,40 +161,40 @@ class Estimator:
 
     def _risk(self, target: _Target, step: Sequence[Tensor]) -> float:
         """L0* of the linearised encoder; clipped log-loss."""
-        kind = target.task.kind
         seen, unseen = (
-            tangent_items(self._representation, kind, part, list(step))
-            for part in (target.seen, target.unseen)
+            tangent_items(self._representation, target.task.kind, batches, list(step), start)
+            for batches, start in (target.seen, target.unseen)
         )
         return Probe.fitted(seen).risk(unseen).clipped
 
     def _target(self, task: Task) -> _Target:
         unseen = held_out(task)
         with self._timed("heads"):
-            items = self._gathered(task, self._sizes.target)
+            parts = [
+                (
+                    self._batches(examples, most, task.name, what),
+                    self._gathered(task, examples, most, what),
+                )
+                for examples, most, what in (
+                    (task.train, self._sizes.target, "train"),
+                    (unseen, self._sizes.held_out, "held out"),
+                )
+            ]
         sample = self._sample(task)
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, [sample])
             norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
-        seen = self._batches(task.train, self._sizes.target, task.name, "train")
-        found = _Target(
-            task,
-            items,
-            sample,
-            seen,
-            self._batches(unseen, self._sizes.held_out, task.name, "held out"),
-            norm,
-            0.0,
-        )
+        found = _Target(task, sample, parts[0], parts[1], norm, 0.0)
         with self._timed("tangent"):
-            own = tangent_step(self._representation, [replace(sample, batches=seen)])
+            own = tangent_step(self._representation, [replace(sample, batches=parts[0][0])])
             return replace(found, reference=self._risk(found, own))
 
     def _head(self, task: Task) -> Probe:
         """Fitted on a sample of the task's starting vectors."""
         if task.name not in self._heads:
             with self._timed("heads"):
-                self._heads[task.name] = Probe.fitted(self._gathered(task, self._sizes.head))
+                seen = self._gathered(task, task.train, self._sizes.head, "train")
+                self._heads[task.name] = Probe.fitted(seen)
         return self._heads[task.name]
 
     def _sample(self, task: Task, weight: float = 1.0) -> Sample:
@@ -201,13 +202,13 @@ class Estimator:
         head = LinearHead.of(self._head(task), like=self._like)
         return Sample(task.kind, some, head, weight)
 
-    def _gathered(self, task: Task, most: int) -> Items:
+    def _gathered(self, task: Task, examples: Examples, most: int, what: str) -> Items:
         return gathered(
             self._representation,
             task.kind,
-            task.train,
+            examples,
             device=self._like.device,
-            positions=self._positions(task.train, most, task.name, "train"),
+            positions=self._positions(examples, most, task.name, what),
         )
 
     def _batches(self, examples: Examples, most: int, name: str, what: str) -> list[Batch]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -95,10 +96,13 @@ def gain_of(
     gains = [a - b for a, b in zip(scores, without, strict=True)]
     parts = [_mean_variance((ours - theirs).mean(0)), _mean_variance(np.array(gains))]
     total = sum(variance for variance, _ in parts)
-    if total == 0:
-        return Gain(gains, (float(np.mean(gains)),) * 2)
-    freedom = total**2 / sum(variance**2 / left for variance, left in parts if left)
-    reach = float(stats.t.ppf(0.975, freedom)) * total**0.5
+    if not any(left for _, left in parts):  # one seed and one example tell nothing
+        reach = math.inf
+    elif total == 0:
+        reach = 0.0
+    else:
+        freedom = total**2 / sum(variance**2 / left for variance, left in parts if left)
+        reach = float(stats.t.ppf(0.975, freedom)) * total**0.5
     mean = float(np.mean(gains))
     return Gain(gains, (mean - reach, mean + reach))
 

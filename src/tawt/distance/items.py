@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tawt.errors import DataError
-from tawt.gradients import untouched
+from tawt.gradients import untouched, width
 from tawt.training.devices import moved
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def gathered(
     with untouched([representation]), torch.no_grad():
         representation.eval()
         for batch in batches(examples, device=device, positions=positions):
-            found, known = items_of(kind, representation(batch.inputs).float(), batch.labels)
-            vectors.append(found.cpu())
+            found, known = items_of(kind, representation(batch.inputs), batch.labels)
+            vectors.append(found.to(width(found)).cpu())
             labels.append(known.cpu())
     return Items(torch.cat(vectors), torch.cat(labels))
 

@@ -35,6 +35,11 @@ class Question:
     def __post_init__(self) -> None:
         if not self.sources:
             raise ConfigError("There is no source whose distance could be measured.")
+        for name in (*self.sources, self.target):
+            if name in MIXTURES:
+                raise ConfigError(
+                    f"No task can be called {name!r} here, since a mixture is; rename the task."
+                )
         for name, weights in self.given.items():
             if name in (*MIXTURES, *self.sources, self.target):
                 raise ConfigError(f"Weights cannot be called {name!r}; that is something else.")

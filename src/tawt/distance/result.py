@@ -6,15 +6,13 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 
 from tawt.distance.bound import OPEN, Rates, Terms
 from tawt.distance.estimates import ESTIMATES, NEARER_IF_LARGER
+from tawt.distance.ranks import rank_correlation
 from tawt.distance.trained import Distance, interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tawt.distance.gains import Gain
 
 
@@ -46,40 +44,37 @@ class TaskDistance:
     """Of the trained distances together, of the gains, and of each estimate."""
 
     def correlations(self, *, gains: bool = False) -> dict[str, float]:
-        """Spearman's, of each estimate with the trained distance, over pairs of tasks.
+        """Spearman's, of each estimate with the trained distance, over sources of all targets.
 
-        An estimate that is a score is turned around, so that all are better nearer to one. Of
-        several targets the ranks are taken within each, since their risks have different scales.
+        An estimate that is a score is turned around, so that the best is the one nearest to 1.
 
         Args:
             gains: With gains instead, of the one target; turned around too.
         """
-        found = {}
-        for name in ESTIMATES:
-            pairs = self._gain_pairs(name) if gains else self._pairs(name)
-            told, true = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-            if min(len(set(told)), len(set(true))) > 1 and len(pairs) > 2:
-                found[name] = float(stats.spearmanr(told, true).statistic)
-        return found
+        true = {
+            target: {
+                name: float(np.mean(distance.clipped))
+                for name, distance in found.items()
+                if name not in self.mixtures
+            }
+            for target, found in self.trained.items()
+        }
+        if gains:
+            true = {self.target: {name: -gain.mean for name, gain in self.gains.items()}}
+        found = {name: rank_correlation(self._told(name), true) for name in ESTIMATES}
+        return {name: value for name, value in found.items() if value is not None}
 
-    def _pairs(self, estimate: str) -> list[tuple[float, float]]:
-        pairs: list[tuple[float, float]] = []
-        for target, distances in self.trained.items():
-            known = self.estimates.get(target, {})
-            both = [s for s in distances if estimate in known.get(s, {}) and s not in self.mixtures]
-            if not both:
-                continue
-            told = _ranks([_as_distance(estimate, known[name][estimate]) for name in both])
-            true = _ranks([float(np.mean(distances[name].clipped)) for name in both])
-            pairs += zip(told, true, strict=True)
-        return pairs
-
-    def _gain_pairs(self, estimate: str) -> list[tuple[float, float]]:
-        known = self.estimates.get(self.target, {})
-        both = [name for name in self.gains if estimate in known.get(name, {})]
-        return [
-            (_as_distance(estimate, known[name][estimate]), -self.gains[name].mean) for name in both
-        ]
+    def _told(self, estimate: str) -> dict[str, dict[str, float]]:
+        """What an estimate says, as a distance."""
+        sign = -1.0 if estimate in NEARER_IF_LARGER else 1.0
+        return {
+            target: {
+                name: sign * values[estimate]
+                for name, values in found.items()
+                if estimate in values
+            }
+            for target, found in self.estimates.items()
+        }
 
     def as_json(self) -> dict[str, Any]:
         """Plain values, with means, intervals and verdicts."""
@@ -123,20 +118,3 @@ def _told(distance: Distance) -> dict[str, Any]:
         "risks": [asdict(risk) for risk in distance.risks],
         "best": [asdict(risk) for risk in distance.best],
     }
-
-
-def _as_distance(estimate: str, value: float) -> float:
-    return -value if estimate in NEARER_IF_LARGER else value
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """From 0 to 1.
-
-    Example:
-        >>> _ranks([3.0, 9.0, 5.0])
-        [0.0, 1.0, 0.5]
-    """
-    if len(values) == 1:
-        return [0.5]
-    ranked = stats.rankdata(values)
-    return [float(rank - 1) / (len(values) - 1) for rank in ranked]

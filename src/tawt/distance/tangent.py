@@ -6,9 +6,9 @@ convex problem, which conjugate gradient solves:
 
     (Σ ω_t Gₜ + λ I) δ = −Σ ω_t ∇L_t          G = Jᵀ Aᵀ H A J, the Gauss-Newton matrix
 
-J d is a difference of two forward passes, and Jᵀ u one backward pass. The target then sees the
-vectors φ(x) + J(x) δ, on which a head is fitted: the definition of the task distance itself, for
-the tangent model in place of the trained one.
+J d is a difference of two forward passes, one of which is needed anyway, and Jᵀ u one backward
+pass. The target then sees the vectors φ(x) + J(x) δ, on which a head is fitted: the definition of
+the task distance itself, for the tangent model in place of the trained one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from tawt.distance.items import Items, items_of
-from tawt.gradients import gradient_of, trainable
+from tawt.gradients import gradient_of, squared_norm, trainable
 from tawt.per_example.swapping import swapped
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tawt.tasks import Batch, Kind
 
 Vector = list[Tensor]
-_STEP = 1e-3  # of the parameters' norm, for differences
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,6 @@ def tangent_step(
         damping: λ, as a share of the curvature along the gradient.
         iterations: Of conjugate gradient.
     """
-    parameters = trainable(representation)
     residual = [-entry for entry in gradient_of_samples(representation, samples)]
     squared = _dot(residual, residual)
     step = [torch.zeros_like(entry) for entry in residual]
@@ -67,7 +65,7 @@ def tangent_step(
         return step
     direction, ridge = residual, None
     for _ in range(iterations):
-        product = _product(representation, samples, parameters, direction)
+        product = _product(representation, samples, direction)
         if ridge is None:
             ridge = damping * float(_dot(direction, product) / squared)
         product = [entry + ridge * along for entry, along in zip(product, direction, strict=True)]
@@ -83,17 +81,24 @@ def tangent_step(
 
 
 def tangent_items(
-    representation: nn.Module, kind: Kind, batches: Sequence[Batch], step: Vector
+    representation: nn.Module, kind: Kind, batches: Sequence[Batch], step: Vector, start: Items
 ) -> Items:
-    """φ(x) + J(x) δ of every item, with its label."""
-    parameters = trainable(representation)
-    vectors, labels = [], []
-    for batch in batches:
-        with torch.no_grad():
-            found, known = items_of(kind, representation(batch.inputs), batch.labels)
-        vectors.append((found + _along(representation, kind, batch, parameters, step)).cpu())
-        labels.append(known.cpu())
-    return Items(torch.cat(vectors), torch.cat(labels))
+    """φ(x) + J(x) δ of every item, with its label: one forward pass.
+
+    Args:
+        representation: φ at its start.
+        kind: Of the task.
+        batches: Of its examples.
+        step: δ.
+        start: φ(x) of every item, in the order of the batches.
+    """
+    moved = _Moved(representation, step)
+    with torch.no_grad(), moved:
+        vectors = [
+            items_of(kind, representation(batch.inputs), batch.labels)[0].cpu() for batch in batches
+        ]
+    along = (torch.cat(vectors) - start.vectors.to(vectors[0])) / moved.size
+    return Items(start.vectors.to(along) + along, start.labels)
 
 
 def gradient_of_samples(representation: nn.Module, samples: Sequence[Sample]) -> Vector:
@@ -110,62 +115,67 @@ def gradient_of_samples(representation: nn.Module, samples: Sequence[Sample]) ->
 
 def slope(representation: nn.Module, sample: Sample, direction: Vector) -> float:
     """⟨∇L, d⟩ without ∇L: two forward passes, and no memory for a gradient."""
-    parameters = trainable(representation)
     slopes = []
     for batch in sample.batches:
-        along = _along(representation, sample.kind, batch, parameters, direction)
         with torch.no_grad():
             vectors, labels = items_of(sample.kind, representation(batch.inputs), batch.labels)
+            along = _along(representation, sample.kind, batch, direction, vectors)
             slopes.append(sample.head.slopes(vectors, labels, along).mean())
     return float(torch.stack(slopes).mean())
 
 
-def _product(
-    representation: nn.Module,
-    samples: Sequence[Sample],
-    parameters: Vector,
-    direction: Vector,
-) -> Vector:
+def _product(representation: nn.Module, samples: Sequence[Sample], direction: Vector) -> Vector:
     """Σ ω_t Gₜ d."""
+    parameters = trainable(representation)
     total = [torch.zeros_like(entry) for entry in parameters]
     for sample in samples:
         for batch in sample.batches:
-            along = _along(representation, sample.kind, batch, parameters, direction)
-            moved = along @ sample.head.weight.T
             with torch.enable_grad():
                 vectors, _ = items_of(sample.kind, representation(batch.inputs), batch.labels)
                 outputs = sample.head.outputs(vectors)
-                curved = sample.head.curved(outputs.detach(), moved)
+                along = _along(representation, sample.kind, batch, direction, vectors.detach())
+                curved = sample.head.curved(outputs.detach(), along @ sample.head.weight.T)
                 inner = (outputs * curved).sum() / len(outputs)
             _add(total, gradient_of(inner, parameters), sample.weight / len(sample.batches))
     return total
 
 
 def _along(
-    representation: nn.Module,
-    kind: Kind,
-    batch: Batch,
-    parameters: Vector,
-    direction: Vector,
+    representation: nn.Module, kind: Kind, batch: Batch, direction: Vector, start: Tensor
 ) -> Tensor:
-    """J d of every item, by central differences."""
-    length = float(_dot(direction, direction).sqrt())
-    if length == 0:
-        with torch.no_grad():
-            return torch.zeros_like(items_of(kind, representation(batch.inputs), batch.labels)[0])
-    size = float(_dot(parameters, parameters).detach().sqrt())
-    epsilon = _STEP * (size or 1.0) / length
-    sides = []
-    with torch.no_grad():
-        for sign in (1.0, -1.0):
-            swaps = [
-                (own, own.detach() + sign * epsilon * entry)
-                for own, entry in zip(parameters, direction, strict=True)
-            ]
-            with swapped(representation, swaps):
-                vectors, _ = items_of(kind, representation(batch.inputs), batch.labels)
-            sides.append(vectors)
-    return (sides[0] - sides[1]) / (2 * epsilon)
+    """J d of every item, by a difference from its starting vectors."""
+    moved = _Moved(representation, direction)
+    with torch.no_grad(), moved:
+        vectors, _ = items_of(kind, representation(batch.inputs), batch.labels)
+    found: Tensor = (vectors - start) / moved.size
+    return found
+
+
+class _Moved:
+    """The representation a little along a direction, while inside.
+
+    How little: so that what a difference loses to rounding and what it loses to bending are about
+    the same.
+    """
+
+    def __init__(self, representation: nn.Module, direction: Vector) -> None:
+        parameters = [entry.detach() for entry in trainable(representation)]
+        length = float(squared_norm([*direction]).sqrt()) or 1.0
+        start = float(squared_norm([*parameters]).sqrt()) or 1.0
+        self.size = torch.finfo(parameters[0].dtype).eps ** 0.5 * start / length
+        self._inner = swapped(
+            representation,
+            [
+                (own, own.detach() + self.size * entry)
+                for own, entry in zip(trainable(representation), direction, strict=True)
+            ],
+        )
+
+    def __enter__(self) -> None:
+        self._inner.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._inner.__exit__(*error)  # type: ignore[arg-type]
 
 
 def _dot(left: Vector, right: Vector) -> Tensor:

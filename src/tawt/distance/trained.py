@@ -20,6 +20,7 @@ from tawt.distance.items import Items, gathered
 from tawt.distance.probe import Probe, Risk
 from tawt.errors import DataError
 from tawt.training.paradigms import Phase
+from tawt.training.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,16 +83,19 @@ def frozen_risk(representation: nn.Module, target: Task) -> Frozen:
         DataError: The target has no held-out examples.
     """
     device = next(representation.parameters()).device
+    # At random, since files are often sorted by their labels; the same half for every seed.
+    order = stream(0, "distance", target.name, "head").permutation(len(target.train))
     parts = [
         gathered(representation, target.kind, target.train, device=device, positions=positions)
-        for positions in torch.arange(len(target.train)).tensor_split(2)
+        for positions in torch.from_numpy(order).tensor_split(2)
         if len(positions)
     ]
     unseen = gathered(representation, target.kind, held_out(target), device=device)
     whole = Items(
         torch.cat([part.vectors for part in parts]), torch.cat([part.labels for part in parts])
     )
-    return Frozen(*(Probe.fitted(seen).risk(unseen) for seen in (whole, parts[0])))
+    classes = None if whole.is_regression else whole.classes  # what is cut depends on how many
+    return Frozen(*(Probe.fitted(seen, classes=classes).risk(unseen) for seen in (whole, parts[0])))
 
 
 def held_out(target: Task) -> Examples:

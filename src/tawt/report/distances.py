@@ -118,6 +118,13 @@ def sentences(values: Values) -> list[str]:
             f"{terms['mismatch']:.3f} for sources that do not match. So what would help most: "
             f"{terms['advice']}."
         )
+    seconds = values["seconds"]
+    if seconds.get("trained"):
+        said.append(
+            f"The tangent estimate took {seconds['tangent']:.3g} s, "
+            f"{seconds['tangent'] / seconds['trained']:.1%} of the trained distances' "
+            f"{seconds['trained']:.3g} s of one core or GPU."
+        )
     for name, rate in values["rates"].items():
         said.append(
             f"The {name} mixture is worth {rate['effective_size']:.0f} source examples (N_ω), its "
