@@ -82,23 +82,25 @@ def given_weights(items: Sequence[str] | None) -> dict[str, dict[str, float]]:
             weights = {}
         if not equals or not name or not weights or "" in weights:
             raise ConfigError(f"Weights are NAME=SOURCE:WEIGHT,SOURCE:WEIGHT; got {item!r}.")
+        if name in found:
+            raise ConfigError(f"Weights {name!r} are given twice; call one of them otherwise.")
         found[name] = weights
     return found
 
 
 def _table(values: dict[str, Any]) -> Table:
-    """Narrow enough for eighty columns: one of the two losses, one of the estimates."""
+    """Narrow enough for eighty columns: one of the two losses."""
     found = Table(
-        title=f"how far from {values['target']}",
+        title=Text(f"how far from {values['target']}", style="table.title"),
         title_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
     rows = table(values)
-    shown = [0, 3, 4]
+    shown = [0, 3]
     if values["trained"]:
-        shown = [0, 1 if any(row[1] for row in rows) else 2, 3, 5]
+        shown = [0, 1 if any(row[1] for row in rows) else 2, 3, 4]
     for place in shown:
         found.add_column(HEADINGS[place], justify="right" if place else "left", no_wrap=True)
     if values["gains"]:
@@ -106,6 +108,6 @@ def _table(values: dict[str, Any]) -> Table:
     for row in rows:
         cells = [Text(row[place]) for place in shown]
         if values["gains"]:
-            cells.append(Text.assemble(row[6], "\n", (row[7], "dim")))
-        found.add_row(*cells, style=_COLOURS.get(row[7]))
+            cells.append(Text.assemble(row[5], "\n", (row[6], "dim")))
+        found.add_row(*cells, style=_COLOURS.get(row[6]))
     return found

@@ -8,6 +8,7 @@ problem of seconds). From these alone:
 | `leep`, `nce` | do the source head's answers on the target's items tell their labels? | farther |
 | `logme`, `h_score`, `transrate` | does what the source's head looks at explain them? | farther |
 | `alignment` | does the source's gradient point where the target's does, as TAWT asks? | farther |
+| `bottleneck` | the target's risk on no more than what the source's head looks at | nearer |
 | `tangent` | the target's risk on the encoder that the source would train, linearised | nearer |
 """
 
@@ -37,20 +38,21 @@ if TYPE_CHECKING:
 
 NEARER_IF_LARGER = ("leep", "nce", "logme", "h_score", "transrate", "alignment")
 """Scores; the others are distances."""
-ESTIMATES = (*NEARER_IF_LARGER, "tangent")
+_TIMED = ("alignment", "bottleneck", "tangent")
+ESTIMATES = (*NEARER_IF_LARGER, "bottleneck", "tangent")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleSizes:
     """How many examples are looked at."""
 
-    head: int = 200
+    head: int = 100
     """Of every source, to fit its head on."""
-    step: int = 64
+    step: int = 32
     """Of every task, to find its gradient and its step on."""
-    target: int = 200
+    target: int = 100
     """Of the target's training examples."""
-    held_out: int = 200
+    held_out: int = 100
     """Of the target's held-out examples."""
 
 
@@ -76,8 +78,10 @@ class _Target:
     """Held-out ones."""
     norm: float
     """Of its gradient."""
-    reference: float
-    """Risk after its own step, which no source can be expected to beat."""
+    through: float
+    """Risk through its own head."""
+    stepped: float
+    """Risk after its own step."""
 
 
 class Estimator:
@@ -99,7 +103,7 @@ class Estimator:
         self._seed = seed
         self._like = next(representation.parameters()).detach()
         self._heads: dict[str, Probe] = {}
-        self._seconds = dict.fromkeys(("heads", "scores", "alignment", "tangent"), 0.0)
+        self._seconds = dict.fromkeys(("heads", "scores", *_TIMED), 0.0)
 
     def estimates(
         self,
@@ -135,13 +139,16 @@ class Estimator:
                 on_done()
         heads, scores = self._seconds["heads"], self._seconds["scores"]
         seconds = dict.fromkeys(NEARER_IF_LARGER[:-1], heads + scores)
-        seconds |= {name: heads + self._seconds[name] for name in ("alignment", "tangent")}
+        seconds |= {name: heads + self._seconds[name] for name in _TIMED}
         return Estimates(values, seconds)
 
     def _of_source(self, source: Task, targets: Sequence[_Target]) -> dict[str, dict[str, float]]:
         probe = self._head(source)
         with self._timed("scores"):
             found = {each.task.name: _transferred(probe, each.seen[1]) for each in targets}
+        with self._timed("bottleneck"):
+            for each in targets:
+                found[each.task.name]["bottleneck"] = _through(probe, each) - each.through
         sample = self._sample(source)
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, [sample])
@@ -157,7 +164,7 @@ class Estimator:
         """The targets' risk after a step of these samples, over that after their own."""
         with self._timed("tangent"):
             step = tangent_step(self._representation, samples)
-            return {each.task.name: self._risk(each, step) - each.reference for each in targets}
+            return {each.task.name: self._risk(each, step) - each.stepped for each in targets}
 
     def _risk(self, target: _Target, step: Sequence[Tensor]) -> float:
         """L0* of the linearised encoder; clipped log-loss."""
@@ -184,10 +191,12 @@ class Estimator:
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, [sample])
             norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
-        found = _Target(task, sample, parts[0], parts[1], norm, 0.0)
+        found = _Target(task, sample, parts[0], parts[1], norm, 0.0, 0.0)
         with self._timed("tangent"):
-            own = tangent_step(self._representation, [replace(sample, batches=parts[0][0])])
-            return replace(found, reference=self._risk(found, own))
+            own = tangent_step(self._representation, [sample])
+            found = replace(found, stepped=self._risk(found, own))
+        with self._timed("bottleneck"):
+            return replace(found, through=_through(self._head(task), found))
 
     def _head(self, task: Task) -> Probe:
         """Fitted on a sample of the task's starting vectors."""
@@ -224,6 +233,15 @@ class Estimator:
         began = time.perf_counter()
         yield
         self._seconds[what] += time.perf_counter() - began
+
+
+def _through(probe: Probe, target: _Target) -> float:
+    """The target's risk, clipped log-loss, on what a head makes of the vectors."""
+    seen, unseen = (
+        Items(probe.outputs(start.vectors), start.labels)
+        for start in (target.seen[1], target.unseen[1])
+    )
+    return Probe.fitted(seen).risk(unseen).clipped
 
 
 def _transferred(probe: Probe, items: Items) -> dict[str, float]:

@@ -19,6 +19,7 @@ from tawt.weighting import Fixed, TargetAware, UpdateRule
 if TYPE_CHECKING:
     from tawt.tasks import MultiTaskModel
     from tawt.training import TrainingResult
+    from tawt.training.result import Predictions
     from tawt.weighting import Weighting
 
 What = Literal["own", "sources", "learned", "half", "alone", "with"]
@@ -144,7 +145,7 @@ class Workshop:
         return {
             "metric": metric,
             "score": held_out.scores[metric],
-            "examples": held_out.example_scores,
+            "examples": _on_one_scale(metric, held_out),
         }
 
     def _alone(self) -> Paradigm:
@@ -191,6 +192,14 @@ def matched_epochs(epochs: int, *, sizes: Sequence[int], target_size: int) -> in
     """
     together = float(np.mean(sizes)) + target_size
     return max(epochs, round(epochs * together / (2 * target_size)))
+
+
+def _on_one_scale(metric: str, found: Predictions) -> list[float]:
+    """Scores of single examples whose mean goes up and down with the score itself."""
+    if metric != "r2":
+        return found.example_scores
+    variance = float(np.var(found.gold)) or 1.0  # r2 has errors in these units
+    return [score / variance for score in found.example_scores]
 
 
 def _bare(task: Task) -> Task:

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from tawt.distance.items import Items, items_of
-from tawt.gradients import gradient_of, squared_norm, trainable
+from tawt.gradients import dot, gradient_of, squared_norm, trainable
 from tawt.per_example.swapping import swapped
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def tangent_step(
         iterations: Of conjugate gradient.
     """
     residual = [-entry for entry in gradient_of_samples(representation, samples)]
-    squared = _dot(residual, residual)
+    squared = squared_norm([*residual])
     step = [torch.zeros_like(entry) for entry in residual]
     if float(squared) == 0:
         return step
@@ -67,15 +67,15 @@ def tangent_step(
     for _ in range(iterations):
         product = _product(representation, samples, direction)
         if ridge is None:
-            ridge = damping * float(_dot(direction, product) / squared)
+            ridge = damping * float(dot([*direction], [*product]) / squared)
         product = [entry + ridge * along for entry, along in zip(product, direction, strict=True)]
-        curvature = _dot(direction, product)
+        curvature = dot([*direction], [*product])
         if not float(curvature) > 0:
             break
         length = squared / curvature
         step = _moved(step, direction, length)
         residual = _moved(residual, product, -length)
-        before, squared = squared, _dot(residual, residual)
+        before, squared = squared, squared_norm([*residual])
         direction = _moved(residual, direction, squared / before)
     return step
 
@@ -176,12 +176,6 @@ class _Moved:
 
     def __exit__(self, *error: object) -> None:
         self._inner.__exit__(*error)  # type: ignore[arg-type]
-
-
-def _dot(left: Vector, right: Vector) -> Tensor:
-    return torch.stack(
-        [(a.double() * b.double()).sum() for a, b in zip(left, right, strict=True)]
-    ).sum()
 
 
 def _moved(start: Vector, along: Vector, length: Tensor) -> Vector:

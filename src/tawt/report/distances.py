@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 """Of `distance.json`."""
 
-HEADINGS = ("source", "distance\nwrong answers", "distance\nlog-loss", "tangent\nestimate",
-            "alignment", "gain", "verdict", "recommendation")  # fmt: skip
+HEADINGS = ("source", "distance\nwrong answers", "distance\nlog-loss", "estimate", "gain",
+            "verdict", "recommendation")  # fmt: skip
 _ABOUT = ("seeds", "seconds", "versions", "machine", "commit")
-_SHOWN = ("tangent", "alignment")
+_SHOWN = ("leep", "tangent")
 
 
 def distance_page(values: Values) -> str:
@@ -53,7 +53,18 @@ def names(values: Values) -> list[str]:
     order = [*values["sources"], *values["mixtures"]]
     if trained:
         return sorted(order, key=lambda name: trained[name]["clipped"]["mean"])
-    return sorted(order, key=lambda name: estimates[name]["tangent"])
+    return sorted(
+        order,
+        key=lambda name: (
+            name in values["mixtures"],
+            as_distance(values["telling"], estimates[name].get(values["telling"], 0.0)),
+        ),
+    )
+
+
+def as_distance(estimate: str, value: float) -> float:
+    """An estimate, turned around if it is a score."""
+    return -value if estimate in NEARER_IF_LARGER else value
 
 
 def table(values: Values) -> list[list[str]]:
@@ -69,8 +80,7 @@ def table(values: Values) -> list[list[str]]:
                 f"{name} mixture" if name in values["mixtures"] else name,
                 _with_interval(distance.get("zero_one"), scale=100, digits=1),
                 _with_interval(distance.get("clipped"), scale=1, digits=3),
-                _number(estimate.get("tangent")),
-                _number(estimate.get("alignment")),
+                _number(estimate.get(values["telling"])),
                 _with_interval(gain, scale=100, digits=1, sign="+"),
                 gain["verdict"] if gain else "",
                 gain["recommendation"] if gain else "",
@@ -81,11 +91,17 @@ def table(values: Values) -> list[list[str]]:
 
 def caption(values: Values) -> str:
     """What the table's numbers are."""
+    nearer = "larger" if values["telling"] in NEARER_IF_LARGER else "smaller"
     said = (
         "Distance: the target's held-out risk on a frozen encoder that learned from the source, "
         "over that on one that learned from the target; in points of wrong answers, and in "
-        "log-loss cut at twice that of a guess. Tangent and alignment come from the encoder as it "
-        "is, without training; a smaller tangent and a larger alignment are nearer. "
+        "log-loss cut at twice that of a guess. "
+        if values["trained"]
+        else ""
+    )
+    said += (
+        f"Estimate: {values['telling']}, from the encoder as it is, without training; {nearer} is "
+        "nearer. "
     )
     if values["gains"]:
         said += (
@@ -104,9 +120,9 @@ def sentences(values: Values) -> list[str]:
         if found:
             said.append(f"{recommendation[0].upper()}{recommendation[1:]}: {', '.join(found)}.")
     if not values["trained"]:
-        nearest = names(values)
+        nearest = [name for name in names(values) if name in values["sources"]]
         said.append(
-            f"Nearest by the tangent estimate: {', '.join(nearest[:3])}. Nothing was trained, so "
+            f"Nearest by {values['telling']}: {', '.join(nearest[:3])}. Nothing was trained, so "
             "there is no verdict."
         )
     terms = values["terms"]
@@ -118,12 +134,12 @@ def sentences(values: Values) -> list[str]:
             f"{terms['mismatch']:.3f} for sources that do not match. So what would help most: "
             f"{terms['advice']}."
         )
-    seconds = values["seconds"]
+    seconds, telling = values["seconds"], values["telling"]
     if seconds.get("trained"):
         said.append(
-            f"The tangent estimate took {seconds['tangent']:.3g} s, "
-            f"{seconds['tangent'] / seconds['trained']:.1%} of the trained distances' "
-            f"{seconds['trained']:.3g} s of one core or GPU."
+            f"Estimating by {telling} took {seconds[telling]:.3g} s, "
+            f"{seconds[telling] / seconds['trained']:.1%} of the trained distances' "
+            f"{seconds['trained']:.3g} s."
         )
     for name, rate in values["rates"].items():
         said.append(
@@ -226,8 +242,9 @@ def _heat_map(
             hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
         )
     )
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    figure.update_xaxes(automargin=True)
+    # Tasks may be called by numbers, and are no numbers.
+    figure.update_yaxes(type="category", autorange="reversed", automargin=True)
+    figure.update_xaxes(type="category", automargin=True)
     figure.update_layout(height=140 + 34 * len(y))
     return figure
 
@@ -260,7 +277,8 @@ def _with_interval(
     if not found:
         return ""
     mean = f"{scale * found['mean']:{sign}.{digits}f}"
-    if not found.get("interval"):
+    ends = found.get("interval")
+    if not ends or None in ends:  # in a file, an end that is infinite is none
         return mean
-    low, high = (f"{scale * end:{sign}.{digits}f}" for end in found["interval"])
+    low, high = (f"{scale * end:{sign}.{digits}f}" for end in ends)
     return f"{mean}\n[{low}, {high}]"

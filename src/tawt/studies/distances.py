@@ -14,7 +14,7 @@ from tawt.distance.trained import held_out
 from tawt.errors import ConfigError, RunError
 from tawt.studies import building, files
 from tawt.studies.config import difference, dumped, load
-from tawt.studies.data_sections import DigitsData, TextData
+from tawt.studies.data_sections import DigitsData, EncoderConfig, TextData
 from tawt.studies.folder import CONFIG as RUN_CONFIG
 from tawt.studies.folder import DATA
 from tawt.studies.pool import do_all
@@ -116,9 +116,20 @@ def measure_distances(
         question, by_name, model, known, seeds=asked.seeds, sizes=asked.sizes, on_done=count
     )
     found = answered(question, by_name, model, known, estimates, seeds=asked.seeds)
-    values = {**found.as_json(), **circumstances(where)}
+    values = {**found.as_json(), "telling": _telling(config, estimates), **circumstances(where)}
     files.write_json(folder / DISTANCE, values)
-    return values
+    return load_distance(folder)
+
+
+def _telling(config: RunConfig, estimates: Estimates) -> str:
+    """The estimate to go by.
+
+    Heads on an encoder that has learned much already tell what sources have in common; on a
+    network that starts from nothing, only where each would move it does.
+    """
+    of_sources = [found for each in estimates.values.values() for found in each.values()]
+    heads_tell = isinstance(config.model, EncoderConfig)
+    return "leep" if heads_tell and any("leep" in found for found in of_sources) else "tangent"
 
 
 @dataclass(frozen=True)
@@ -144,7 +155,11 @@ def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]
 def load_distance(folder: Path) -> dict[str, Any]:
     """What `measure_distances` left in a folder."""
     values: dict[str, Any] = files.read_json(folder / DISTANCE)
-    missing = [name for name in ("target", "estimates", "trained", "gains") if name not in values]
+    missing = [
+        name
+        for name in ("target", "telling", "estimates", "trained", "gains")
+        if name not in values
+    ]
     if missing:
         raise RunError(f"{folder / DISTANCE} is damaged: it has no {missing[0]!r}.")
     return values
@@ -155,7 +170,10 @@ def _open(folder: Path, config: RunConfig, tasks: Mapping[str, Task], *, overwri
     if (folder / RUN_CONFIG).exists():
         raise RunError(f"{folder} holds a single run; give the distances another folder.")
     data = building.fingerprints(list(tasks.values()))
-    if (folder / CONFIG).exists() and not overwrite:
+    started = (folder / CONFIG).exists()
+    if not started and _has_files(folder):
+        raise RunError(f"{folder} holds no distances and is not empty; give another --out.")
+    if started and not overwrite:
         other = difference(config, load(folder / CONFIG))
         if other is None and files.read_json(folder / DATA) != data:
             other = "the data has changed"
@@ -166,13 +184,21 @@ def _open(folder: Path, config: RunConfig, tasks: Mapping[str, Task], *, overwri
             )
         return
     shutil.rmtree(folder / TRAININGS, ignore_errors=True)
+    (folder / DISTANCE).unlink(missing_ok=True)
     files.write(folder / CONFIG, dumped(config))
     files.write_json(folder / DATA, data)
 
 
+def _has_files(folder: Path) -> bool:
+    """Whether there is something of somebody else's."""
+    if not folder.is_dir():
+        return folder.exists()
+    return any(not path.name.startswith(".") for path in folder.iterdir())
+
+
 def _file(folder: Path, item: Item) -> Path:
-    name = quote(f"{item.job.what} {item.job.name}", safe=" ").replace(" ", "-")
-    return folder / TRAININGS / str(item.seed) / f"{name}.json"
+    name = f"{item.job.what}-{quote(item.job.name, safe='')}.json"
+    return folder / TRAININGS / str(item.seed) / name
 
 
 def _known(folder: Path, item: Item, question: Question) -> dict[str, Any] | None:
