@@ -197,8 +197,15 @@ def estimates(plan: Plan, sizes: SampleSizes, seed: int) -> Estimates:
     return Estimator(model.representation, sizes=sizes, seed=seed).estimates(sources, targets)
 
 
-def findings(plan: Plan, seeds: Sequence[int], found: Estimates) -> dict[str, Any]:
-    """Trained distances, gains, estimates, how they agree, and what they cost."""
+def findings(plan: Plan, seeds: Sequence[int], found: Estimates, *, one: float) -> dict[str, Any]:
+    """Trained distances, gains, estimates, how they agree, and what they cost.
+
+    Args:
+        plan: What was measured.
+        seeds: Of the trained distances; gains may have fewer.
+        found: The estimates.
+        one: Seconds of one training and its heads.
+    """
     outcomes = {
         piece: read_json(plan.folder / piece.name)
         for piece in pieces(seeds)
@@ -216,7 +223,11 @@ def findings(plan: Plan, seeds: Sequence[int], found: Estimates) -> dict[str, An
     gains: dict[str, dict[str, list[float]]] = {}
     for target in TARGETS:
         alone = Job("alone", target)
-        scored = [seed for seed in seeds if Piece(alone, target, seed) in outcomes]
+        scored = [
+            seed
+            for seed in seeds
+            if all(p in outcomes for p in pieces([seed]) if p.target == target)
+        ]
         for name in FILES:
             if name == target:
                 continue
@@ -227,12 +238,11 @@ def findings(plan: Plan, seeds: Sequence[int], found: Estimates) -> dict[str, An
                 score(Job("with", name), target, seed) - score(alone, target, seed)
                 for seed in scored
             ]
-    seconds = sum(outcomes[piece]["seconds"] for piece in outcomes if piece.job.what == "own")
     return {
         "distances": distances,
         "gains": gains,
         "estimates": found.values,
-        "seconds": {"trained": seconds, **found.seconds},
+        "seconds": {"trained": one * len(FILES) * len(seeds), **found.seconds},
         "agreement": {name: _agreement(name, found, distances, gains) for name in ESTIMATES},
     }
 
@@ -266,7 +276,8 @@ def written(values: dict[str, Any], plan: Plan, seeds: Sequence[int]) -> str:
         "",
         f"Encoder {Path(plan.encoder).name}, {plan.sentences} sentences a source, {plan.few} of a "
         f"target, {plan.held_out} held out, {plan.epochs} epochs, learning rate "
-        f"{plan.learning_rate:g}, {len(seeds)} seeds.",
+        f"{plan.learning_rate:g}; {len(seeds)} seeds for distances, "
+        f"{max(len(v) for each in values['gains'].values() for v in each.values())} for gains.",
         "",
         "Spearman's ρ of each estimate with the trained distance and with the loss in joint "
         "training, over sources within each target; and its cost over that of the trained "
@@ -299,6 +310,13 @@ def _cell(found: list[float] | None, scale: float) -> str:
     return f"{scale * float(np.mean(found)):.1f}{spread}"
 
 
+def _seconds_of_one(plan: Plan) -> float:
+    """Of a training and its heads, now: earlier ones may have shared the machine with others."""
+    piece = Piece(Job("own", "pos"), "", 0)
+    seconds: float = plan.workshop(piece).done(piece.job)["seconds"]
+    return seconds
+
+
 def main() -> None:
     """Make what is missing, and the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -306,6 +324,7 @@ def main() -> None:
     parser.add_argument("--encoder", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--gain-seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--sentences", type=int, default=600)
     parser.add_argument("--few", type=int, default=100)
@@ -315,6 +334,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--precision", default="fp32")
     asked = parser.parse_args()
+    torch.set_num_threads(1)  # as the trainings'
     encoder = Path(asked.encoder)
     plan = Plan(
         data=asked.data,
@@ -331,7 +351,7 @@ def main() -> None:
     plan.folder.mkdir(parents=True, exist_ok=True)
     shuffle_tags(plan)
     seeds = range(asked.seeds)
-    every = pieces(seeds)
+    every = [p for p in pieces(seeds) if p.job.what == "own" or p.seed < asked.gain_seeds]
     missing = [piece for piece in every if not (plan.folder / piece.name).exists()]
     left = len(missing)
 
@@ -348,8 +368,10 @@ def main() -> None:
         should_stop=lambda: False,
         on_done=count,
     )
+    before = _seconds_of_one(plan)
     found = estimates(plan, SampleSizes(), seed=0)
-    values = findings(plan, seeds, found)
+    one = (before + _seconds_of_one(plan)) / 2
+    values = findings(plan, seeds, found, one=one)
     settings = {name: value for name, value in asdict(plan).items() if name not in _PATHS}
     record = {
         "command": "python -m benchmarks.task_distances",

@@ -10,6 +10,7 @@ import torch
 import yaml
 
 from tawt.cli.app import main
+from tawt.errors import Interrupted
 from tawt.studies.run import run
 
 
@@ -119,6 +120,29 @@ def in_process(monkeypatch):
 
     module = importlib.import_module("tawt.studies.compare")  # its package has a function so called
     monkeypatch.setattr(module, "run_all", run_all)
+
+
+class Trainings(list):
+    """What was trained for distances, in order; with a limit, a stop is asked for after so many."""
+
+    limit = None
+
+    def do_all(self, work, items, *, workers, called, should_stop, on_done):
+        for item in items:
+            if self.limit == len(self):
+                raise Interrupted("Stopped as asked.")
+            outcome = work(item, should_stop)
+            self.append(called(item))
+            on_done(item, outcome)
+
+
+@pytest.fixture
+def trainings(monkeypatch):
+    """Make the trainings of distances here, one by one, and list them."""
+    found = Trainings()
+    module = importlib.import_module("tawt.studies.distances")
+    monkeypatch.setattr(module, "do_all", found.do_all)
+    return found
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
         TextColumn("left"),
         TimeRemainingColumn(),
         console=err,
+        speed_estimate_period=3600,  # seconds: runs may be minutes apart
         disable=quiet or not err.is_terminal,
         transient=True,
     )
