@@ -35,8 +35,8 @@ from tawt.distance import (
     Workshop,
     rank_correlation,
 )
-from tawt.distance.estimates import NEARER_IF_LARGER
-from tawt.distance.jobs import matched_epochs
+from tawt.distance.budgets import Budget
+from tawt.distance.estimates import as_distance
 from tawt.studies import building, parsed
 from tawt.studies.files import read_json, write, write_json
 from tawt.studies.pool import do_all
@@ -125,8 +125,9 @@ class Plan:
             tasks={task.name: task for task in tasks},
             target=tasks[0].name,
             measured=measured,
-            epochs=self.epochs,
-            target_epochs=matched_epochs(self.epochs, sizes=[self.sentences], target_size=self.few),
+            budget=Budget(
+                epochs=self.epochs, batch=32, sizes=(self.sentences,), target_size=self.few
+            ),
             settings=Settings(
                 learning_rate=self.learning_rate,
                 precision=self.precision,  # type: ignore[arg-type]
@@ -254,9 +255,8 @@ def _agreement(
     gains: dict[str, dict[str, list[float]]],
 ) -> dict[str, Any]:
     """Spearman's of an estimate with the truth, over all pairs and for each target."""
-    sign = -1.0 if name in NEARER_IF_LARGER else 1.0
     told = {
-        target: {source: sign * values[name] for source, values in each.items()}
+        target: {source: as_distance(name, values[name]) for source, values in each.items()}
         for target, each in found.values.items()
     }
     far = {t: {s: float(np.mean(v)) for s, v in each.items()} for t, each in distances.items()}

@@ -62,7 +62,7 @@ def test_workers_train_what_is_shown_and_left(call, study):
         assert gain["verdict"] in row
         assert f"{100 * gain['mean']:+.1f}" in row
         assert f"{100 * found['trained']['goal'][name]['zero_one']['mean']:.1f}" in row
-    assert "So what would help most:" in out
+    assert "What stands between the target and its best" in out
     assert "source examples (N_ω)" in out
     assert "runs/tiny-distance/report.html" in out.replace("\n", "")
 
@@ -75,7 +75,7 @@ def test_json_is_the_file(call, study, trainings):
     assert (found["target"], found["sources"], found["seeds"]) == ("goal", ["near", "far"], [0, 1])
     assert set(found["trained"]["goal"]) == {"near", "far", "uniform", "learned"}
     assert found["metric"] == "accuracy"
-    assert set(found["terms"]) == {"head", "sources", "mismatch", "dominant", "advice"}
+    assert set(found["terms"]) == {"head", "sources", "mismatch", "dominant", "advice", "seeds"}
     near = found["trained"]["goal"]["near"]
     risks = [each["clipped"] for each in near["risks"]]
     best = [each["clipped"] for each in near["best"]]

@@ -8,6 +8,7 @@ from torch import nn
 
 from tawt.arrays import classification
 from tawt.distance import Workshop
+from tawt.distance.budgets import Budget
 from tawt.tasks import MultiTaskModel
 from tawt.training import Settings
 
@@ -96,7 +97,13 @@ class Bench(Workshop):
             return self.models[-1]
 
         by_name = {each.name: each for each in tasks}
-        usual = {"epochs": 2, "settings": SETTINGS, "measured": {target: by_name[target]}}
+        budget = Budget(
+            epochs=given.pop("epochs", 2),
+            batch=SETTINGS.batch_size,
+            sizes=tuple(len(each.train) for each in tasks if each.name != target),
+            target_size=len(by_name[target].train),
+        )
+        usual = {"budget": budget, "settings": SETTINGS, "measured": {target: by_name[target]}}
         super().__init__(model_for=kept, tasks=by_name, target=target, **{**usual, **given})
 
     @property

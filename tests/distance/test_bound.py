@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tawt.distance import Terms, rates
-from tawt.distance.bound import ADVICE, OPEN
+from tawt.distance.bound import ADVICE, OPEN, leading
 from tawt.errors import WeightsError
 
 WEIGHTS = {"a": 0.5, "b": 0.3, "c": 0.2}
@@ -104,7 +104,15 @@ def test_noise_makes_no_term_negative():
 )
 def test_advice_is_about_the_largest_term(terms, dominant):
     assert terms.dominant == dominant
-    assert terms.advice == ADVICE[dominant]
+    assert leading([terms]) == dominant
+    assert dominant in ADVICE
+
+
+def test_nothing_stands_out_where_seeds_disagree_or_nothing_is_there():
+    assert Terms(0, 0, 0).dominant is None
+    assert leading([Terms(0, 0, 0)] * 3) is None
+    assert leading([Terms(9, 1, 0), Terms(0, 1, 0), Terms(0, 0, 1)]) is None
+    assert leading([Terms(2, 1, 0), Terms(2, 1, 0), Terms(0, 0, 1)]) == "head"
 
 
 def test_what_theory_leaves_open_is_named():

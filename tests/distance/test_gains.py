@@ -104,24 +104,26 @@ def test_the_interval_is_by_hand():
     assert found.interval == pytest.approx((0.35 - reach, 0.35 + reach))
 
 
-def test_one_seed_tells_of_its_examples_only():
-    ours, theirs = [[1, 1, 1, 0]], [[0, 1, 0, 0]]
+def test_one_seed_tells_of_its_examples_only_and_is_never_enough():
+    ours, theirs = [[1, 1, 1, 0] * 20], [[0, 1, 0, 0] * 20]
     found = gain_of([0.75], [0.25], ours, theirs)
     assert found.interval == pytest.approx(
-        stats.t.interval(0.95, 3, loc=0.5, scale=stats.sem([1, 0, 1, 0]))
+        stats.t.interval(0.95, 79, loc=0.5, scale=stats.sem([1, 0, 1, 0] * 20))
     )
+    assert (found.verdict, found.recommendation) == ("helps", "not enough evidence")
 
 
-def test_the_same_answers_are_no_gain():
-    found = gain_of([0.5, 0.5], [0.5, 0.5], [[1, 0], [1, 0]], [[1, 0], [1, 0]])
-    assert (found.interval, found.verdict, found.recommendation) == ((0, 0), "neutral", "skip")
+@pytest.mark.parametrize(("count", "said"), [(2, "not enough evidence"), (1000, "skip")])
+def test_the_same_answers_are_no_gain_as_far_as_so_many_can_tell(count, said):
+    same = [[1] * count] * 2
+    found = gain_of([0.5, 0.5], [0.5, 0.5], same, same)
+    assert (found.mean, found.verdict, found.recommendation) == (0, "neutral", said)
 
 
-def test_one_seed_and_one_example_tell_nothing():
-    """There is nothing to take a variance of, so nothing is sure."""
-    found = gain_of([1.0], [0.0], [[1.0]], [[0.0]])
-    assert found.verdict == "neutral"
+def test_two_examples_that_agree_prove_nothing():
+    found = gain_of([1.0, 1.0], [0.0, 0.0], [[1, 1]] * 2, [[0, 0]] * 2)
     assert found.recommendation == "not enough evidence"
+    assert gain_of([1.0], [0.0], [[1.0]], [[0.0]]).verdict == "neutral"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +142,7 @@ def test_one_seed_and_one_example_tell_nothing():
     ],
 )
 def test_verdicts_at_their_borders(interval, verdict, recommendation):
-    gain = Gain([0.0], interval)
+    gain = Gain([0.0, 0.0], interval)
     assert (gain.verdict, gain.recommendation) == (verdict, recommendation)
 
 

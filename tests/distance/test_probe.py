@@ -61,6 +61,7 @@ def test_risks_are_by_hand():
         spread=torch.ones((), dtype=torch.float64),
         variance=1.0,
         is_regression=False,
+        seen=torch.ones(2, dtype=torch.bool),
     )
     items = Items(torch.tensor([[2.0], [-50.0], [3.0]]), torch.tensor([1, 1, 0]))
     cap = 2 * math.log(2)

@@ -122,6 +122,6 @@ def test_a_perfect_fit_asks_for_no_step():
     inputs = torch.randn(5, 3)
     with torch.no_grad():
         labels = body(inputs)[:, 0]
-    head = LinearHead(torch.tensor([[1.0, 0.0]]), torch.zeros(1), 1.0, True)
+    head = LinearHead(torch.tensor([[1.0, 0.0]]), torch.zeros(1), 1.0, True, torch.ones(1) > 0)
     step = tangent_step(body, [Sample(Regression(), [Batch(inputs, labels)], head)])
     assert all(float(entry.abs().max()) < 1e-12 for entry in step)

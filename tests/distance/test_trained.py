@@ -7,6 +7,7 @@ from torch import nn
 
 from tawt.arrays import classification, regression
 from tawt.distance import Distance, Job, Workshop, frozen_risk, interval, task_distance
+from tawt.distance.budgets import Budget
 from tawt.distance.items import gathered
 from tawt.distance.probe import Probe, Risk
 from tawt.distance.trained import SourcesAlone, held_out
@@ -55,7 +56,7 @@ def test_linear_teachers_are_as_far_apart_as_their_angle(degrees):
         tasks={"source": teacher("source", angle, seed=1), "target": target},
         target="target",
         measured={"target": target},
-        epochs=6,
+        budget=Budget(epochs=6, batch=50, sizes=(2000,), target_size=2000),
         settings=SETTINGS,
     )
     source = workshop.done(Job("sources", "source", (("source", 1.0),)))
@@ -104,7 +105,7 @@ def test_itself_is_near_and_shuffled_labels_are_far():
 def test_without_training_there_are_estimates_and_rates_only():
     tasks = [task("same", 1), task("shuffled", 2, shuffled=True), task("target", 3)]
     found = task_distance(model_for, tasks=tasks, target="target", training=False)
-    assert (found.trained, found.gains, found.terms, found.metric) == ({}, {}, None, None)
+    assert (found.trained, found.gains, found.terms, found.metric) == ({}, {}, [], None)
     assert set(found.mixtures) == {"uniform"}
     assert set(found.estimates["target"]) == {"same", "shuffled", "uniform"}
     assert found.rates["uniform"].effective_size == pytest.approx(800)

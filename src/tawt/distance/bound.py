@@ -26,7 +26,7 @@ from tawt import simplex
 from tawt.weights import SourceWeights
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Term = Literal["head", "sources", "mismatch"]
 ADVICE: dict[Term, str] = {
@@ -130,16 +130,34 @@ class Terms:
         )
 
     @property
-    def dominant(self) -> Term:
-        """The largest of them."""
+    def dominant(self) -> Term | None:
+        """The largest of them, if any is."""
         sizes: dict[Term, float] = {
             "head": self.head,
             "sources": self.sources,
             "mismatch": self.mismatch,
         }
-        return max(sizes, key=lambda name: sizes[name])
+        largest = max(sizes, key=lambda name: sizes[name])
+        return largest if sizes[largest] > 0 else None
 
-    @property
-    def advice(self) -> str:
-        """What would lower the largest."""
-        return ADVICE[self.dominant]
+
+def leading(terms: Sequence[Terms]) -> Term | None:
+    """The term that is largest on most seeds, and in the mean; none if there is no such term.
+
+    Example:
+        >>> leading([Terms(3, 2, 1), Terms(1, 0, 0), Terms(1, 2, 1)])
+        'head'
+    """
+    votes = [each.dominant for each in terms]
+    largest = mean_terms(terms).dominant
+    return largest if largest is not None and votes.count(largest) * 2 > len(votes) else None
+
+
+def mean_terms(terms: Sequence[Terms]) -> Terms:
+    """Over seeds."""
+    count = len(terms)
+    return Terms(
+        sum(each.head for each in terms) / count,
+        sum(each.sources for each in terms) / count,
+        sum(each.mismatch for each in terms) / count,
+    )

@@ -29,6 +29,7 @@ from tawt.distance.tangent import Sample, gradient_of_samples, slope, tangent_it
 from tawt.distance.trained import held_out
 from tawt.distance.transferability import h_score, leep, logme, nce, transrate
 from tawt.gradients import squared_norm, untouched
+from tawt.per_example.conditions import full_float32
 from tawt.training.streams import stream
 
 if TYPE_CHECKING:
@@ -38,6 +39,18 @@ if TYPE_CHECKING:
 
 NEARER_IF_LARGER = ("leep", "nce", "logme", "h_score", "transrate", "alignment")
 """Scores; the others are distances."""
+
+
+def as_distance(estimate: str, value: float) -> float:
+    """An estimate, turned around if it is a score.
+
+    Example:
+        >>> as_distance("leep", -0.5), as_distance("tangent", 0.1)
+        (0.5, 0.1)
+    """
+    return -value if estimate in NEARER_IF_LARGER else value
+
+
 _TIMED = ("alignment", "bottleneck", "tangent")
 ESTIMATES = (*NEARER_IF_LARGER, "bottleneck", "tangent")
 
@@ -48,7 +61,7 @@ class SampleSizes:
 
     head: int = 100
     """Of every source, to fit its head on."""
-    step: int = 32
+    step: int = 64
     """Of every task, to find its gradient and its step on."""
     target: int = 100
     """Of the target's training examples."""
@@ -102,7 +115,7 @@ class Estimator:
         self._sizes = sizes or SampleSizes()
         self._seed = seed
         self._like = next(representation.parameters()).detach()
-        self._heads: dict[str, Probe] = {}
+        self._heads: dict[int, Probe] = {}  # by task, since two may have one name
         self._seconds = dict.fromkeys(("heads", "scores", *_TIMED), 0.0)
 
     def estimates(
@@ -121,7 +134,7 @@ class Estimator:
             mixtures: By name, weights of some of the sources.
             on_done: Told after each source and mixture.
         """
-        with untouched([self._representation]):
+        with untouched([self._representation]), full_float32():
             self._representation.eval()
             known = [self._target(task) for task in targets]
             values: dict[str, dict[str, dict[str, float]]] = {each.name: {} for each in targets}
@@ -134,8 +147,10 @@ class Estimator:
             for name, weights in (mixtures or {}).items():
                 samples = [self._sample(by_name[each], w) for each, w in weights.items()]
                 others = [each for each in known if each.task.name not in weights]
-                for target, risk in self._stepped(samples, others).items():
-                    values[target][name] = {"tangent": risk}
+                aligned, stepped = self._aligned(samples, others), self._stepped(samples, others)
+                for target in aligned:
+                    found = {"alignment": aligned[target], "tangent": stepped[target]}
+                    values[target][name] = found
                 on_done()
         heads, scores = self._seconds["heads"], self._seconds["scores"]
         seconds = dict.fromkeys(NEARER_IF_LARGER[:-1], heads + scores)
@@ -150,15 +165,22 @@ class Estimator:
             for each in targets:
                 found[each.task.name]["bottleneck"] = _through(probe, each) - each.through
         sample = self._sample(source)
-        with self._timed("alignment"):
-            gradient = gradient_of_samples(self._representation, [sample])
-            norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
-            for each in targets:
-                along = slope(self._representation, each.sample, gradient)
-                found[each.task.name]["alignment"] = along / (norm * each.norm)
+        for name, cosine in self._aligned([sample], targets).items():
+            found[name]["alignment"] = cosine
         for name, risk in self._stepped([sample], targets).items():
             found[name]["tangent"] = risk
         return found
+
+    def _aligned(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
+        """Cosines of the samples' gradient with the targets'."""
+        with self._timed("alignment"):
+            gradient = gradient_of_samples(self._representation, samples)
+            norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
+            return {
+                each.task.name: slope(self._representation, each.sample, gradient)
+                / (norm * each.norm)
+                for each in targets
+            }
 
     def _stepped(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
         """The targets' risk after a step of these samples, over that after their own."""
@@ -200,11 +222,11 @@ class Estimator:
 
     def _head(self, task: Task) -> Probe:
         """Fitted on a sample of the task's starting vectors."""
-        if task.name not in self._heads:
+        if id(task) not in self._heads:
             with self._timed("heads"):
                 seen = self._gathered(task, task.train, self._sizes.head, "train")
-                self._heads[task.name] = Probe.fitted(seen)
-        return self._heads[task.name]
+                self._heads[id(task)] = Probe.fitted(seen)
+        return self._heads[id(task)]
 
     def _sample(self, task: Task, weight: float = 1.0) -> Sample:
         some = self._batches(task.train, self._sizes.step, task.name, "step")
@@ -245,13 +267,17 @@ def _through(probe: Probe, target: _Target) -> float:
 
 
 def _transferred(probe: Probe, items: Items) -> dict[str, float]:
-    """What a source's head says of a target's items, against their labels."""
+    """What a source's head says of a target's items, against their labels; nothing of one label."""
     outputs, labels = probe.outputs(items.vectors), items.labels
-    found = {"logme": logme(outputs, labels)}
+    if bool((labels == labels[0]).all()):
+        return {}
+    outputs_alike = (outputs - outputs.mean(0)) / outputs.std(correction=0).clamp(min=1e-12)
+    ones = torch.ones(len(outputs), 1, dtype=outputs.dtype)
+    found = {"logme": logme(torch.cat([outputs_alike, ones], 1), labels)}
     if items.is_regression:
         return found
-    found["h_score"] = h_score(outputs, labels)
-    found["transrate"] = transrate(outputs, labels)
+    found["h_score"] = h_score(outputs_alike, labels)
+    found["transrate"] = transrate(outputs_alike, labels)
     if not probe.is_regression:
         found["leep"] = leep(outputs.softmax(-1), labels)
         found["nce"] = nce(outputs.argmax(-1), labels)

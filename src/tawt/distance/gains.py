@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -56,8 +55,13 @@ class Gain:
 
     @property
     def recommendation(self) -> Recommendation:
-        """Neutral sources are not worth their training time, once that is sure."""
+        """Neutral sources are not worth their training time, once that is sure.
+
+        One seed is never enough.
+        """
         low, high = self.interval
+        if len(self.values) < 2:  # another seed may say otherwise
+            return "not enough evidence"
         if self.verdict == "helps":
             return "use"
         sure = self.verdict == "hurts" or (low >= -MARGIN and high <= MARGIN)
@@ -74,12 +78,14 @@ def gain_of(
 
     Two things would be otherwise another time: the seed, and the held-out examples. Their
     variances add up, and the interval has the degrees of freedom that Welch and Satterthwaite
-    give their sum. Of one seed, only the examples can be told.
+    give their sum. Of one seed, only the examples can be told. Examples that all agree are still
+    only so many: the mean over n of them is taken to be uncertain by 1/(n + 1) at least.
 
     Args:
         scores: With the source, of each seed.
         without: Without it.
-        examples: Scores of single held-out examples with the source, shape `(seeds, examples)`.
+        examples: With the source, what single held-out examples (or groups of them) say of each
+            seed's score: `pseudo_values`, shape `(seeds, examples)`.
         examples_without: Without it.
 
     Example:
@@ -95,14 +101,12 @@ def gain_of(
         )
     gains = [a - b for a, b in zip(scores, without, strict=True)]
     parts = [_mean_variance((ours - theirs).mean(0)), _mean_variance(np.array(gains))]
-    total = sum(variance for variance, _ in parts)
-    if not any(left for _, left in parts):  # one seed and one example tell nothing
-        reach = math.inf
-    elif total == 0:
-        reach = 0.0
-    else:
+    total, examples_seen = sum(variance for variance, _ in parts), ours.shape[1]
+    least = float(stats.t.ppf(0.975, max(1, examples_seen - 1))) / (1 + examples_seen)
+    reach = least
+    if total > 0:
         freedom = total**2 / sum(variance**2 / left for variance, left in parts if left)
-        reach = float(stats.t.ppf(0.975, freedom)) * total**0.5
+        reach = max(least, float(stats.t.ppf(0.975, freedom)) * total**0.5)
     mean = float(np.mean(gains))
     return Gain(gains, (mean - reach, mean + reach))
 

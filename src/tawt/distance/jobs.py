@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tawt.distance.jackknife import pseudo_values
 from tawt.distance.trained import SourcesAlone, frozen_risk
 from tawt.tasks.task import Subset, Task
-from tawt.training import JointTraining, Paradigm, Settings, SingleTask, train
+from tawt.training import JointTraining, Paradigm, PreTraining, Settings, SingleTask, train
 from tawt.training.devices import accelerator_for
 from tawt.training.streams import stream
 from tawt.weighting import Fixed, TargetAware, UpdateRule
 
 if TYPE_CHECKING:
+    from tawt.distance.budgets import Budget
     from tawt.tasks import MultiTaskModel
     from tawt.training import TrainingResult
-    from tawt.training.result import Predictions
     from tawt.weighting import Weighting
 
 What = Literal["own", "sources", "learned", "half", "alone", "with"]
@@ -58,9 +59,7 @@ class Workshop:
         target: Name of the task that counts.
         measured: By name, the tasks that frozen risk is measured on; each has held-out examples.
         whole: By name, all that there is of a task, for φ0*; its training examples by default.
-        epochs: Passes over the sources, and over the target for φ0*.
-        target_epochs: Passes over the target by itself, when it is scored; `matched_epochs`, so
-            that what a source adds is more than steps. As many as over the sources by default.
+        budget: How long trainings last.
         paradigm: In which sources have to prove themselves; joint training by default.
         rule: By which weights are learned.
         settings: Of all trainings.
@@ -74,9 +73,8 @@ class Workshop:
     target: str
     measured: Mapping[str, Task]
     whole: Mapping[str, Task] = field(default_factory=dict)
-    epochs: int = 4
-    target_epochs: int | None = None
-    paradigm: Paradigm | None = None
+    budget: Budget
+    paradigm: PreTraining | JointTraining | None = None
     rule: UpdateRule | None = None
     settings: Settings
     seed: int = 0
@@ -98,9 +96,10 @@ class Workshop:
             if job.what == "learned":
                 weights = self._learned(weights)
             tasks = [_bare(self.tasks[name]) for name in weights]
-            if job.what == "half":
-                tasks = [_halved(task, self.seed) for task in tasks]
-            model, _ = self._on_sources(tasks, Fixed(list(weights), initial=weights))
+            epochs = self.budget.epochs
+            if job.what == "half":  # of the examples, not of the steps
+                tasks, epochs = [_halved(task, self.seed) for task in tasks], 2 * epochs
+            model, _ = self._on_sources(tasks, Fixed(list(weights), initial=weights), epochs)
         frozen = {
             name: frozen_risk(model.representation, task) for name, task in self.measured.items()
         }
@@ -109,8 +108,10 @@ class Workshop:
     def _on_itself(self, name: str) -> MultiTaskModel:
         """φ0* of a task, from all that there is of it."""
         task = self.whole.get(name) or self.tasks[name]
-        model = self.model_for([task], self.seed)
-        self._trained(model, [_bare(task)], task.name, SingleTask(epochs=self.epochs), None)
+        others = [each for each in self.measured.values() if each.name != name]
+        model = self.model_for([task, *others], self.seed)
+        passes = SingleTask(epochs=self.budget.own(len(task.train)))
+        self._trained(model, [_bare(task)], task.name, passes, None)
         return model
 
     def _learned(self, start: Mapping[str, float]) -> dict[str, float]:
@@ -118,15 +119,18 @@ class Workshop:
         weighting = TargetAware(
             sources=list(start), target=self.target, initial=dict(start), rule=self.rule
         )
-        return self._on_sources([_bare(self.tasks[name]) for name in start], weighting)[1]
+        sources = [_bare(self.tasks[name]) for name in start]
+        return self._on_sources(sources, weighting, self.budget.epochs)[1]
 
     def _on_sources(
-        self, sources: Sequence[Task], weighting: Weighting
+        self, sources: Sequence[Task], weighting: Weighting, epochs: int
     ) -> tuple[MultiTaskModel, dict[str, float]]:
         """φ̄_ω, and ω."""
         tasks = [*sources, _bare(self.tasks[self.target])]
-        model = self.model_for(tasks, self.seed)
-        found = self._trained(model, tasks, self.target, SourcesAlone(self.epochs), weighting)
+        known = {task.name for task in tasks}
+        others = [each for each in self.measured.values() if each.name not in known]
+        model = self.model_for([*tasks, *others], self.seed)
+        found = self._trained(model, tasks, self.target, SourcesAlone(epochs), weighting)
         return model, found.weights
 
     def _scored(self, job: Job) -> dict[str, Any]:
@@ -135,7 +139,7 @@ class Workshop:
         tasks, paradigm, weighting = [target], self._alone(), None
         if job.what == "with":
             tasks = [_bare(self.tasks[job.name]), target]
-            paradigm = self.paradigm or JointTraining(epochs=self.epochs)
+            paradigm = self._beside(len(tasks[0].train))
             weighting = _plain(paradigm, tasks)
         model = self.model_for(tasks, self.seed)
         found = self._trained(model, tasks, self.target, paradigm, weighting)
@@ -145,11 +149,26 @@ class Workshop:
         return {
             "metric": metric,
             "score": held_out.scores[metric],
-            "examples": _on_one_scale(metric, held_out),
+            "examples": pseudo_values(
+                lambda gold, predicted: target.kind.scores(gold, predicted)[metric],
+                held_out.gold,
+                held_out.predicted,
+            ),
         }
 
     def _alone(self) -> Paradigm:
-        return SingleTask(epochs=self.target_epochs or self.epochs)
+        """As many steps on the target as beside a source."""
+        if isinstance(self.paradigm, PreTraining):
+            return SingleTask(epochs=self.paradigm.fine_tune_epochs)
+        after = self.paradigm.fine_tune_epochs if self.paradigm is not None else 0
+        return SingleTask(epochs=self.budget.alone + after)
+
+    def _beside(self, size: int) -> Paradigm:
+        """As many steps for every source."""
+        if isinstance(self.paradigm, PreTraining):
+            return self.paradigm
+        joint = self.paradigm or JointTraining()
+        return replace(joint, epochs=self.budget.joint(size))
 
     def _trained(
         self,
@@ -160,8 +179,12 @@ class Workshop:
         weighting: Weighting | None,
     ) -> TrainingResult:
         settings = self.settings
-        if tasks[-1].dev is None:  # there is nothing to choose by
+        # Without a dev set there is nothing to choose by; and if it is all that is held out, what
+        # it chose it cannot judge.
+        if tasks[-1].dev is None or tasks[-1].test is None:
             settings = replace(settings, select="last", patience=None)
+        if isinstance(paradigm, JointTraining):  # half of the steps are to be the target's
+            settings = replace(settings, sampling="weight")
         return train(
             model,
             tasks=tasks,
@@ -173,33 +196,6 @@ class Workshop:
             accelerator=accelerator_for(settings.precision, device=self.device),
             should_stop=self.should_stop,
         )
-
-
-def matched_epochs(epochs: int, *, sizes: Sequence[int], target_size: int) -> int:
-    """Passes over the target alone that are as many steps on it as it has beside a source.
-
-    A handful of examples is soon passed over: trained for as many passes as a thousand, it would
-    lose to any source, whatever that has to teach.
-
-    Args:
-        epochs: Passes over a source and the target together, half of whose steps are the target's.
-        sizes: Examples of each source; their mean counts.
-        target_size: Examples of the target.
-
-    Example:
-        >>> matched_epochs(2, sizes=[900, 1100], target_size=100)
-        11
-    """
-    together = float(np.mean(sizes)) + target_size
-    return max(epochs, round(epochs * together / (2 * target_size)))
-
-
-def _on_one_scale(metric: str, found: Predictions) -> list[float]:
-    """Scores of single examples whose mean goes up and down with the score itself."""
-    if metric != "r2":
-        return found.example_scores
-    variance = float(np.var(found.gold)) or 1.0  # r2 has errors in these units
-    return [score / variance for score in found.example_scores]
 
 
 def _bare(task: Task) -> Task:

@@ -24,19 +24,27 @@ class LinearHead:
         bias: Shape `(outputs,)`.
         variance: What squared errors are divided by, for regression.
         is_regression: Whether outputs are numbers and not logits.
+        seen: Which outputs the head was fitted for; items of other labels are left out.
     """
 
     weight: Tensor
     bias: Tensor
     variance: float
     is_regression: bool
+    seen: Tensor
 
     @classmethod
     def of(cls, probe: Probe, *, like: Tensor) -> LinearHead:
         """The same function of vectors as the probe's."""
         weight = probe.weight / probe.spread
         bias = probe.bias - weight @ probe.centre
-        return cls(weight.to(like), bias.to(like), probe.variance, probe.is_regression)
+        return cls(
+            weight.to(like),
+            bias.to(like),
+            probe.variance,
+            probe.is_regression,
+            probe.seen.to(like.device),
+        )
 
     def outputs(self, vectors: Tensor) -> Tensor:
         """Logits or predictions, shape `(items, outputs)`."""
@@ -48,25 +56,31 @@ class LinearHead:
         outputs = self.outputs(vectors)
         if self.is_regression:
             return (outputs[:, 0] - labels.to(outputs)).square().mean() / (2 * self.variance)
-        known = labels < outputs.shape[1]  # a label that the probe was never shown
-        return F.cross_entropy(outputs[known], labels[known].long())
+        known = self._known(labels)
+        total = F.cross_entropy(outputs[known], labels[known].long(), reduction="sum")
+        return total / max(1, int(known.sum()))
 
     def slopes(self, vectors: Tensor, labels: Tensor, along: Tensor) -> Tensor:
         """How fast each known item's loss rises as its vector moves along a direction."""
         outputs, moved = self.outputs(vectors), along @ self.weight.T
         if self.is_regression:
             return (outputs[:, 0] - labels.to(outputs)) * moved[:, 0] / self.variance
-        known = labels < outputs.shape[1]
+        known = self._known(labels)
         outputs, moved, labels = outputs[known], moved[known], labels[known].long()
         mean = (outputs.softmax(-1) * moved).sum(-1)
         return mean - moved.gather(1, labels[:, None])[:, 0]
+
+    def _known(self, labels: Tensor) -> Tensor:
+        """Items whose label the head was fitted for; at others it could only guess."""
+        inside = labels < len(self.seen)
+        return inside & self.seen[labels.clamp(max=len(self.seen) - 1).long()]
 
     def curved(self, outputs: Tensor, along: Tensor) -> Tensor:
         """The loss's Hessian by the outputs, times a direction of outputs, item by item.
 
         Example:
             >>> import torch
-            >>> head = LinearHead(torch.eye(2), torch.zeros(2), 1.0, False)
+            >>> head = LinearHead(torch.eye(2), torch.zeros(2), 1.0, False, torch.ones(2) > 0)
             >>> head.curved(torch.zeros(1, 2), torch.tensor([[1.0, 0.0]]))
             tensor([[ 0.2500, -0.2500]])
         """

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tawt.distance.bound import Terms, rates
+from tawt.distance.bound import Rates, Terms, rates
+from tawt.distance.budgets import Budget
 from tawt.distance.estimates import Estimates, Estimator, SampleSizes
 from tawt.distance.gains import gain_of
-from tawt.distance.jobs import Job, ModelFor, Workshop, matched_epochs
+from tawt.distance.jobs import Job, ModelFor, Workshop
 from tawt.distance.probe import Risk
 from tawt.distance.question import Question
 from tawt.distance.result import TaskDistance
 from tawt.distance.trained import Distance, held_out
-from tawt.errors import DataError, suggestion
+from tawt.errors import ConfigError, DataError, suggestion
 from tawt.gradients import trainable
 from tawt.training import Settings
+from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tawt.tasks import MultiTaskModel, Task
-    from tawt.training import Paradigm
+    from tawt.training import JointTraining, PreTraining
     from tawt.weighting import UpdateRule
 
 Outcomes = dict[tuple[Job, int], dict[str, Any]]
@@ -41,7 +44,7 @@ def task_distance(  # noqa: PLR0913 - the parts of a study, each by its name
     training: bool = True,
     matrix: bool = False,
     whole: Task | None = None,
-    paradigm: Paradigm | None = None,
+    paradigm: PreTraining | JointTraining | None = None,
     rule: UpdateRule | None = None,
     sizes: SampleSizes | None = None,
     device: str = "auto",
@@ -87,7 +90,12 @@ def task_distance(  # noqa: PLR0913 - the parts of a study, each by its name
         >>> found.estimates["goal"]["near"]["tangent"] < found.estimates["goal"]["far"]["tangent"]
         True
     """
+    settings = settings or Settings()
     by_name = {task.name: task for task in tasks}
+    if len(by_name) < len(tasks):
+        raise DataError("Tasks must have different names.")
+    if not seeds:
+        raise ConfigError("There must be at least one seed.")
     if target not in by_name:
         raise DataError(f"There is no task called {target!r}; {suggestion(target, by_name)}")
     question = Question(
@@ -96,7 +104,7 @@ def task_distance(  # noqa: PLR0913 - the parts of a study, each by its name
     for name in question.measured:
         held_out(by_name[name])
     jobs = [(job, seed) for seed in seeds for job in question.jobs] if training else []
-    total = len(jobs) + len(question.sources) + len(question.mixtures)
+    total = len(jobs) + question.estimated(trained=training)
     done = 0
 
     def count() -> None:
@@ -113,21 +121,22 @@ def task_distance(  # noqa: PLR0913 - the parts of a study, each by its name
             target=target,
             measured={name: by_name[name] for name in question.measured},
             whole={} if whole is None else {target: whole},
-            epochs=epochs,
-            target_epochs=matched_epochs(
-                epochs,
-                sizes=[len(by_name[name].train) for name in question.sources],
+            budget=Budget(
+                epochs=epochs,
+                batch=settings.batch_size,
+                sizes=tuple(len(by_name[name].train) for name in question.sources),
                 target_size=len(by_name[target].train),
             ),
             paradigm=paradigm,
             rule=rule,
-            settings=settings or Settings(),
+            settings=settings,
             seed=seed,
             device=device,
         )
         outcomes[job, seed] = workshop.done(job)
         count()
     model = model_for(tasks, seeds[0])
+    model.representation.to(chosen_device(device))
     estimates = estimated(
         question, by_name, model, outcomes, seeds=seeds, sizes=sizes, on_done=count
     )
@@ -194,34 +203,63 @@ def answered(
         seeds=list(seeds),
         mixtures=mixtures,
         estimates=estimates.values,
-        rates={
-            name: rates(
-                weights,
-                {source: len(tasks[source].train) for source in question.sources},
-                target_size=len(tasks[question.target].train),
-                head=sum(p.numel() for p in model.heads[question.target].parameters()),
-                representation=sum(p.numel() for p in trainable(model.representation)),
-            )
-            for name, weights in mixtures.items()
-        },
+        rates=_rates(question, tasks, model, outcomes, seeds),
         seconds=seconds,
         **found,
     )
 
 
+def _rates(
+    question: Question,
+    tasks: Mapping[str, Task],
+    model: MultiTaskModel,
+    outcomes: Outcomes,
+    seeds: Sequence[int],
+) -> dict[str, Rates]:
+    """Of every mixture, or of the only source; of learned weights, the mean over seeds."""
+    by_seed = _weights_by_seed(question, outcomes, seeds)
+    if len(question.sources) == 1:
+        by_seed = {question.sources[0]: [{question.sources[0]: 1.0}], **by_seed}
+    return {
+        name: _mean_rates(
+            [
+                rates(
+                    weights,
+                    {source: len(tasks[source].train) for source in question.sources},
+                    target_size=len(tasks[question.target].train),
+                    head=sum(p.numel() for p in model.heads[question.target].parameters()),
+                    representation=sum(p.numel() for p in trainable(model.representation)),
+                )
+                for weights in each
+            ]
+        )
+        for name, each in by_seed.items()
+    }
+
+
+def _mean_rates(found: Sequence[Rates]) -> Rates:
+    each = [asdict(rates) for rates in found]
+    return Rates(**{name: float(np.mean([rates[name] for rates in each])) for name in each[0]})
+
+
+def _weights_by_seed(
+    question: Question, outcomes: Outcomes, seeds: Sequence[int]
+) -> dict[str, list[dict[str, float]]]:
+    """ω of the mixtures; those that were to be learned only if they were."""
+    found = {name: [weights] for name, weights in question.mixtures.items()}
+    if found.pop("learned", None) is not None and outcomes:
+        job = question.job_of("learned")
+        found["learned"] = [outcomes[job, seed]["weights"] for seed in seeds]
+    return found
+
+
 def _mean_weights(
     question: Question, outcomes: Outcomes, seeds: Sequence[int]
 ) -> dict[str, dict[str, float]]:
-    """ω of the mixtures; those that were to be learned only if they were."""
-    found = dict(question.mixtures)
-    if "learned" in found and not outcomes:
-        del found["learned"]
-    elif "learned" in found:
-        each = [outcomes[question.job_of("learned"), seed]["weights"] for seed in seeds]
-        found["learned"] = {
-            name: float(np.mean([weights[name] for weights in each])) for name in question.sources
-        }
-    return found
+    return {
+        name: {source: float(np.mean([weights[source] for weights in each])) for source in each[0]}
+        for name, each in _weights_by_seed(question, outcomes, seeds).items()
+    }
 
 
 def _of_trainings(question: Question, outcomes: Outcomes, seeds: Sequence[int]) -> dict[str, Any]:
@@ -250,15 +288,20 @@ def _of_trainings(question: Question, outcomes: Outcomes, seeds: Sequence[int]) 
     [half] = [job for job in question.jobs if job.what == "half"]
     target, whole = question.target, question.job_of(half.name)
 
-    def mean(job: Job, what: str = "risk") -> float:
-        return float(np.mean([risk.clipped for risk in risks(job, target, what)]))
+    def clipped(job: Job, what: str = "risk") -> list[float]:
+        return [risk.clipped for risk in risks(job, target, what)]
 
-    terms = Terms.measured(
-        risk=mean(whole),
-        half_head=mean(whole, "half"),
-        half_sources=mean(half),
-        best=mean(Job("own", target)),
+    each = zip(
+        clipped(whole),
+        clipped(whole, "half"),
+        clipped(half),
+        clipped(Job("own", target)),
+        strict=True,
     )
+    terms = [
+        Terms.measured(risk=risk, half_head=head, half_sources=sources, best=best)
+        for risk, head, sources, best in each
+    ]
     return {"trained": trained, "gains": gains, "metric": alone[0]["metric"], "terms": terms}
 
 

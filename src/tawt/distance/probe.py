@@ -56,6 +56,8 @@ class Probe:
     variance: float
     """Of the training labels, for regression; 1 for classes."""
     is_regression: bool
+    seen: Tensor
+    """Which outputs have items among those it was fitted on; boolean."""
 
     @classmethod
     def fitted(cls, items: Items, *, classes: int | None = None, ridge: float = _RIDGE) -> Probe:
@@ -79,7 +81,8 @@ class Probe:
             return cls._ridge(points, items.labels.double(), centre, spread, ridge)
         outputs = max(classes or 0, items.classes)
         weight, bias = _logistic(points, items.labels, outputs, ridge)
-        return cls(weight, bias, centre, spread, 1.0, False)
+        seen = torch.bincount(items.labels.long(), minlength=outputs) > 0
+        return cls(weight, bias, centre, spread, 1.0, False, seen)
 
     @classmethod
     def _ridge(
@@ -90,16 +93,13 @@ class Probe:
         gram += ridge * torch.eye(len(gram), dtype=gram.dtype)
         weight = torch.linalg.solve(gram, points.T @ (labels - mean) / len(points))
         variance = float(labels.var(correction=0).clamp(min=1e-12))
-        return cls(weight[None], mean[None], centre, spread, variance, True)
+        seen = torch.ones(1, dtype=torch.bool)
+        return cls(weight[None], mean[None], centre, spread, variance, True, seen)
 
     def outputs(self, vectors: Tensor) -> Tensor:
         """Logits, or predictions, shape `(items, outputs)`."""
         points = (vectors.double() - self.centre) / self.spread
         return points @ self.weight.T + self.bias
-
-    def probabilities(self, vectors: Tensor) -> Tensor:
-        """Of the classes, shape `(items, classes)`."""
-        return self.outputs(vectors).softmax(-1)
 
     def risk(self, items: Items) -> Risk:
         """On held-out items; labels that training never showed are always wrong."""

@@ -78,6 +78,11 @@ class Question:
             found += [Job("sources", name, ((name, 1.0),)) for name in self.sources]
         return [*found, Job("own", self.target), Job("alone", self.target)]
 
+    def estimated(self, *, trained: bool) -> int:
+        """How many sources and mixtures are estimated; learned weights only once they are."""
+        unknown = "learned" in self.mixtures and not trained
+        return len(self.sources) + self.matrix + len(self.mixtures) - unknown
+
     def job_of(self, name: str) -> Job:
         """The one that trains this source's or mixture's representation."""
         return next(

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tawt.distance.bound import OPEN, Rates, Terms
-from tawt.distance.estimates import ESTIMATES, NEARER_IF_LARGER
+from tawt.distance.bound import ADVICE, OPEN, Rates, Terms, leading, mean_terms
+from tawt.distance.estimates import ESTIMATES, as_distance
 from tawt.distance.ranks import rank_correlation
 from tawt.distance.trained import Distance, interval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tawt.distance.gains import Gain
 
 
@@ -38,38 +40,47 @@ class TaskDistance:
     """Which score gains are in."""
     rates: dict[str, Rates] = field(default_factory=dict)
     """Of the bound, by mixture."""
-    terms: Terms | None = None
-    """How large the bound's terms are for the uniform mixture, measured."""
+    terms: list[Terms] = field(default_factory=list)
+    """How large the bound's terms are for the uniform mixture (or the only source), measured for
+    each seed."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Of the trained distances together, of the gains, and of each estimate."""
 
-    def correlations(self, *, gains: bool = False) -> dict[str, float]:
+    @property
+    def advice(self) -> str | None:
+        """What would help most, if one thing stands out."""
+        largest = leading(self.terms) if self.terms else None
+        return None if largest is None else ADVICE[largest]
+
+    def correlations(self) -> dict[str, float]:
         """Spearman's, of each estimate with the trained distance, over sources of all targets.
 
         An estimate that is a score is turned around, so that the best is the one nearest to 1.
-
-        Args:
-            gains: With gains instead, of the one target; turned around too.
         """
-        true = {
-            target: {
-                name: float(np.mean(distance.clipped))
-                for name, distance in found.items()
-                if name not in self.mixtures
+        return self._with(
+            {
+                target: {
+                    name: float(np.mean(distance.clipped))
+                    for name, distance in found.items()
+                    if name not in self.mixtures
+                }
+                for target, found in self.trained.items()
             }
-            for target, found in self.trained.items()
-        }
-        if gains:
-            true = {self.target: {name: -gain.mean for name, gain in self.gains.items()}}
+        )
+
+    def correlations_with_gains(self) -> dict[str, float]:
+        """The same with what sources lose the target, over its sources."""
+        return self._with({self.target: {name: -gain.mean for name, gain in self.gains.items()}})
+
+    def _with(self, true: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         found = {name: rank_correlation(self._told(name), true) for name in ESTIMATES}
         return {name: value for name, value in found.items() if value is not None}
 
     def _told(self, estimate: str) -> dict[str, dict[str, float]]:
         """What an estimate says, as a distance."""
-        sign = -1.0 if estimate in NEARER_IF_LARGER else 1.0
         return {
             target: {
-                name: sign * values[estimate]
+                name: as_distance(estimate, values[estimate])
                 for name, values in found.items()
                 if estimate in values
             }
@@ -93,14 +104,21 @@ class TaskDistance:
                 }
                 for name, gain in self.gains.items()
             },
-            "terms": None if self.terms is None else _terms(self.terms),
+            "terms": _terms(self.terms) if self.terms else None,
             "open_constants": OPEN,
             "correlations": self.correlations(),
+            "correlations_with_gains": self.correlations_with_gains(),
         }
 
 
-def _terms(terms: Terms) -> dict[str, Any]:
-    return {**asdict(terms), "dominant": terms.dominant, "advice": terms.advice}
+def _terms(terms: Sequence[Terms]) -> dict[str, Any]:
+    largest = leading(terms)
+    return {
+        **asdict(mean_terms(terms)),
+        "dominant": largest,
+        "advice": None if largest is None else ADVICE[largest],
+        "seeds": [asdict(each) for each in terms],
+    }
 
 
 def _told(distance: Distance) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def slope(representation: nn.Module, sample: Sample, direction: Vector) -> float
         with torch.no_grad():
             vectors, labels = items_of(sample.kind, representation(batch.inputs), batch.labels)
             along = _along(representation, sample.kind, batch, direction, vectors)
-            slopes.append(sample.head.slopes(vectors, labels, along).mean())
+            each = sample.head.slopes(vectors, labels, along)
+            slopes.append(each.sum() / max(1, len(each)))
     return float(torch.stack(slopes).mean())
 
 

@@ -9,7 +9,7 @@ ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,8 +94,10 @@ def frozen_risk(representation: nn.Module, target: Task) -> Frozen:
     whole = Items(
         torch.cat([part.vectors for part in parts]), torch.cat([part.labels for part in parts])
     )
-    classes = None if whole.is_regression else whole.classes  # what is cut depends on how many
-    return Frozen(*(Probe.fitted(seen, classes=classes).risk(unseen) for seen in (whole, parts[0])))
+    full = Probe.fitted(whole)
+    half = Probe.fitted(parts[0], classes=None if whole.is_regression else whole.classes)
+    half = replace(half, variance=full.variance)  # both risks in the same units
+    return Frozen(full.risk(unseen), half.risk(unseen))
 
 
 def held_out(target: Task) -> Examples:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from tawt.distance import ESTIMATES
-from tawt.distance.estimates import NEARER_IF_LARGER
+from tawt.distance.estimates import NEARER_IF_LARGER, as_distance
 from tawt.report.page import result_page
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 """Of `distance.json`."""
 
-HEADINGS = ("source", "distance\nwrong answers", "distance\nlog-loss", "estimate", "gain",
+HEADINGS = ("source", "distance\nwrong answers", "distance\nclipped loss", "estimate", "gain",
             "verdict", "recommendation")  # fmt: skip
 _ABOUT = ("seeds", "seconds", "versions", "machine", "commit")
 _SHOWN = ("leep", "tangent")
@@ -57,14 +58,11 @@ def names(values: Values) -> list[str]:
         order,
         key=lambda name: (
             name in values["mixtures"],
-            as_distance(values["telling"], estimates[name].get(values["telling"], 0.0)),
+            as_distance(values["telling"], estimates[name][values["telling"]])
+            if values["telling"] in estimates[name]
+            else math.inf,
         ),
     )
-
-
-def as_distance(estimate: str, value: float) -> float:
-    """An estimate, turned around if it is a score."""
-    return -value if estimate in NEARER_IF_LARGER else value
 
 
 def table(values: Values) -> list[list[str]]:
@@ -94,8 +92,9 @@ def caption(values: Values) -> str:
     nearer = "larger" if values["telling"] in NEARER_IF_LARGER else "smaller"
     said = (
         "Distance: the target's held-out risk on a frozen encoder that learned from the source, "
-        "over that on one that learned from the target; in points of wrong answers, and in "
-        "log-loss cut at twice that of a guess. "
+        "over that on one that learned from the target: in points of wrong answers, and in "
+        "log-loss cut at twice that of a guess (for numbers, squared error cut at four variances); "
+        "brackets are 95% over seeds. "
         if values["trained"]
         else ""
     )
@@ -106,10 +105,10 @@ def caption(values: Values) -> str:
     if values["gains"]:
         said += (
             f"Gain: what the source adds to the target's {values['metric']} (points) when both are "
-            "trained on. "
+            "trained on, for as many steps on the target; brackets are 95% over seeds and held-out "
+            "examples."
         )
-    seeds = len(values["seeds"])
-    return f"{said}Brackets: 95% over {seeds} seeds." if values["trained"] and seeds > 1 else said
+    return said.strip()
 
 
 def sentences(values: Values) -> list[str]:
@@ -128,23 +127,24 @@ def sentences(values: Values) -> list[str]:
     terms = values["terms"]
     if terms:
         said.append(
-            "What stands between the target and its best, by halving the data: "
-            f"{terms['head']:.3f} for too few target examples, "
-            f"{terms['sources']:.3f} for too few source examples, "
-            f"{terms['mismatch']:.3f} for sources that do not match. So what would help most: "
-            f"{terms['advice']}."
-        )
-    seconds, telling = values["seconds"], values["telling"]
-    if seconds.get("trained"):
-        said.append(
-            f"Estimating by {telling} took {seconds[telling]:.3g} s, "
-            f"{seconds[telling] / seconds['trained']:.1%} of the trained distances' "
-            f"{seconds['trained']:.3g} s."
+            "What stands between the target and its best when all sources count the same, by "
+            f"halving the data: {terms['head']:.3f} for too few target examples, "
+            f"{terms['sources']:.3f} for too few source examples, {terms['mismatch']:.3f} for "
+            "sources that do not match. "
+            + (
+                f"So what would help most: {terms['advice']}."
+                if terms["advice"]
+                else "None of these stands out."
+            )
         )
     for name, rate in values["rates"].items():
+        beta = (
+            "without limit" if rate["ratio"] is None else f"{rate['ratio']:.3g} times its smallest"
+        )
+        what = f"The {name} mixture" if name in values["mixtures"] else name
         said.append(
-            f"The {name} mixture is worth {rate['effective_size']:.0f} source examples (N_ω), its "
-            f"largest weight {rate['ratio']:.3g} times its smallest (β)."
+            f"{what} is worth {rate['effective_size']:.0f} source examples (N_ω); its largest "
+            f"weight is {beta} (β)."
         )
     return said
 
@@ -155,7 +155,7 @@ def measures_map(values: Values) -> go.Figure:
     trained, estimates = values["trained"].get(target, {}), values["estimates"][target]
     columns: dict[str, list[float | None]] = {}
     if trained:
-        columns["trained, log-loss"] = [trained[name]["clipped"]["mean"] for name in rows]
+        columns["trained, clipped loss"] = [trained[name]["clipped"]["mean"] for name in rows]
         if all("zero_one" in trained[name] for name in rows):
             columns["trained, wrong"] = [trained[name]["zero_one"]["mean"] for name in rows]
     for estimate in reversed(ESTIMATES):
@@ -216,7 +216,7 @@ def against_truth(values: Values) -> go.Figure:
                 hovertemplate="%{text}: %{x:.3f}<extra></extra>",
             )
         )
-    figure.update_xaxes(title="trained distance (log-loss)")
+    figure.update_xaxes(title="trained distance (clipped loss)")
     figure.update_yaxes(title="estimate, nearest to farthest")
     return figure
 

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tawt.distance import Estimates, Job, Question, SampleSizes, Workshop, answered, estimated
-from tawt.distance.jobs import matched_epochs
+from tawt.distance.budgets import Budget
 from tawt.distance.trained import held_out
-from tawt.errors import ConfigError, RunError
+from tawt.errors import ConfigError, DataError, Interrupted, RunError
 from tawt.studies import building, files
 from tawt.studies.config import difference, dumped, load
-from tawt.studies.data_sections import DigitsData, EncoderConfig, TextData
+from tawt.studies.data_sections import DigitsData, EncoderConfig, GrammarData, TextData
 from tawt.studies.folder import CONFIG as RUN_CONFIG
 from tawt.studies.folder import DATA
 from tawt.studies.pool import do_all
 from tawt.studies.record import circumstances
+from tawt.training import JointTraining, PreTraining
 from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from tawt.tasks import Task
 
 DISTANCE, CONFIG, TRAININGS = "distance.json", "distance.yaml", "trainings"
+_NEEDED = ("target", "telling", "sources", "seeds", "mixtures", "trained", "estimates", "gains",
+           "metric", "rates", "terms", "seconds", "correlations", "open_constants")  # fmt: skip
 _MOST_DIGITS = 400  # labelled images that the digits have for the target
 
 
@@ -74,12 +77,15 @@ def measure_distances(
         What was written to `distance.json`.
     """
     where = chosen_device(device)
-    question, tasks = checked(config, asked)
+    first = config.model_copy(update={"seed": asked.seeds[0]})
+    question, tasks = checked(first, asked)
     _open(folder, config, tasks, overwrite=overwrite)
-    items = [Item(job, seed) for seed in asked.seeds if asked.training for job in question.jobs]
+    items = [Item(job, seed) for seed in asked.seeds for job in question.jobs]
     outcomes = {item: _known(folder, item, question) for item in items}
     missing = [item for item, outcome in outcomes.items() if outcome is None]
-    total = len(items) + len(question.sources) + len(question.mixtures)
+    if missing and not asked.training:  # what was trained before is of use only if it is all
+        items, outcomes, missing = [], {}, []
+    total = len(items) + question.estimated(trained=bool(items))
     done = len(items) - len(missing)
     on_done(done, total)
 
@@ -87,6 +93,8 @@ def measure_distances(
         nonlocal done
         done += 1
         on_done(done, total)
+        if should_stop():
+            raise Interrupted("Stopped as asked; run the same command again to go on.")
 
     def keep(item: Item, outcome: dict[str, Any]) -> None:
         files.write_json(_file(folder, item), outcome)
@@ -99,7 +107,7 @@ def measure_distances(
                 _trained,
                 config=config,
                 question=question,
-                alone=_alone_epochs(config, question, tasks),
+                budget=_budget(config, question, tasks),
                 device=device,
             ),
             missing,
@@ -109,9 +117,9 @@ def measure_distances(
             on_done=keep,
         )
     known = {(item.job, item.seed): found for item, found in outcomes.items() if found is not None}
-    model = building.model(config, list(tasks.values()))
+    model = building.model(first, list(tasks.values()))
     model.representation.to(where)
-    by_name = {**tasks, **_measured(config, question, tasks)}
+    by_name = {**tasks, **_measured(first, question, tasks)}
     estimates: Estimates = estimated(
         question, by_name, model, known, seeds=asked.seeds, sizes=asked.sizes, on_done=count
     )
@@ -127,9 +135,10 @@ def _telling(config: RunConfig, estimates: Estimates) -> str:
     Heads on an encoder that has learned much already tell what sources have in common; on a
     network that starts from nothing, only where each would move it does.
     """
-    of_sources = [found for each in estimates.values.values() for found in each.values()]
+    found = estimates.values[str(config.target)]
     heads_tell = isinstance(config.model, EncoderConfig)
-    return "leep" if heads_tell and any("leep" in found for found in of_sources) else "tangent"
+    sources = [name for name in found if "bottleneck" in found[name]]
+    return "leep" if heads_tell and all("leep" in found[n] for n in sources) else "tangent"
 
 
 @dataclass(frozen=True)
@@ -147,19 +156,27 @@ def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]
     tasks = {task.name: task for task in building.tasks(config)}
     sources = tuple(name for name in tasks if name != config.target)
     question = Question(sources, config.target, asked.weights, asked.matrix)
+    if question.matrix and isinstance(config.data, GrammarData):
+        raise ConfigError(
+            "The generated corpus has held-out sentences of its target only; leave out --matrix."
+        )
     for task in _measured(config, question, tasks).values():
-        held_out(task)
+        try:
+            held_out(task)
+        except DataError as error:
+            if task.name == config.target:
+                raise
+            raise DataError(
+                f"--matrix measures to every task, but {task.name!r} has neither dev nor test "
+                "examples; give it some, or leave out --matrix."
+            ) from error
     return question, tasks
 
 
 def load_distance(folder: Path) -> dict[str, Any]:
     """What `measure_distances` left in a folder."""
     values: dict[str, Any] = files.read_json(folder / DISTANCE)
-    missing = [
-        name
-        for name in ("target", "telling", "estimates", "trained", "gains")
-        if name not in values
-    ]
+    missing = [name for name in _NEEDED if name not in values]
     if missing:
         raise RunError(f"{folder / DISTANCE} is damaged: it has no {missing[0]!r}.")
     return values
@@ -183,10 +200,11 @@ def _open(folder: Path, config: RunConfig, tasks: Mapping[str, Task], *, overwri
                 "--overwrite to start again."
             )
         return
-    shutil.rmtree(folder / TRAININGS, ignore_errors=True)
+    if (folder / TRAININGS).exists():
+        shutil.rmtree(folder / TRAININGS)
     (folder / DISTANCE).unlink(missing_ok=True)
-    files.write(folder / CONFIG, dumped(config))
     files.write_json(folder / DATA, data)
+    files.write(folder / CONFIG, dumped(config))
 
 
 def _has_files(folder: Path) -> bool:
@@ -220,7 +238,7 @@ def _trained(
     *,
     config: RunConfig,
     question: Question,
-    alone: int,
+    budget: Budget,
     device: str,
 ) -> dict[str, Any]:
     """Do one training in a process of its own; only the tasks that it needs are read."""
@@ -233,16 +251,15 @@ def _trained(
         }
     )
     tasks = {task.name: task for task in building.tasks(config)}
-    single = config.paradigm == "single-task"
+    scores = job.what in ("alone", "with")
     workshop = Workshop(
         model_for=lambda found, _: building.model(config, found),
         tasks=tasks,
         target=question.target,
-        measured=_measured(config, question, tasks),
+        measured={} if scores else _measured(config, question, tasks),
         whole=_whole(config, question.target) if job.what == "own" else {},
-        epochs=config.epochs,
-        target_epochs=alone,
-        paradigm=None if single else building.paradigm(config),
+        budget=budget,
+        paradigm=_paradigm(config),
         rule=building.rule(config.weighting),
         settings=config.training,
         seed=item.seed,
@@ -252,14 +269,19 @@ def _trained(
     return workshop.done(job)
 
 
-def _alone_epochs(config: RunConfig, question: Question, tasks: Mapping[str, Task]) -> int:
-    """Passes over the target alone, with which a source has to compete."""
-    matched = matched_epochs(
-        config.epochs,
-        sizes=[len(tasks[name].train) for name in question.sources],
+def _paradigm(config: RunConfig) -> PreTraining | JointTraining | None:
+    """In which sources have to prove themselves; none for a single task, which has no sources."""
+    found = building.paradigm(config)
+    return found if isinstance(found, PreTraining | JointTraining) else None
+
+
+def _budget(config: RunConfig, question: Question, tasks: Mapping[str, Task]) -> Budget:
+    return Budget(
+        epochs=config.epochs,
+        batch=config.training.batch_size,
+        sizes=tuple(len(tasks[name].train) for name in question.sources),
         target_size=len(tasks[question.target].train),
     )
-    return max(config.target_epochs, matched)
 
 
 def _measured(config: RunConfig, question: Question, tasks: Mapping[str, Task]) -> dict[str, Task]:

@@ -100,26 +100,32 @@ def do_all(
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         try:
             for future in _as_completed(set(pending), should_stop):
-                error = future.exception()
-                if isinstance(error, TawtError):
-                    failures.append(f"{called(pending[future])}: {error}")
-                elif isinstance(error, BrokenProcessPool):
-                    raise RunError(
-                        "A worker process died (was it out of memory?); run the same command again "
-                        "to go on, with fewer --jobs."
-                    ) from error
-                elif error is not None:
-                    raise error
+                if (failure := _failure(future)) is not None:
+                    failures.append(f"{called(pending[future])}: {failure}")
                 else:
                     on_done(pending[future], future.result())
-        except Interrupted:
-            for process in list(pool._processes.values()):
-                process.terminate()  # SIGTERM, which workers take as a request
+        except BaseException as error:
+            if isinstance(error, Interrupted):
+                for process in list(pool._processes.values()):
+                    process.terminate()  # SIGTERM, which workers take as a request
             # Waited for here: a pool that the interpreter's exit finds half shut complains there.
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     if failures:
         raise TawtError(f"{len(failures)} of {len(items)} runs failed; the first: {failures[0]}")
+
+
+def _failure(future: Future[R]) -> TawtError | None:
+    """What the user has to hear of when all is done; what is nobody's mistake is raised at once."""
+    error = future.exception()
+    if isinstance(error, BrokenProcessPool):
+        raise RunError(
+            "A worker process died (was it out of memory?); run the same command again to go on, "
+            "with fewer --jobs."
+        ) from error
+    if error is not None and not isinstance(error, TawtError):
+        raise error
+    return error
 
 
 def _as_completed(futures: set[Future[R]], should_stop: Callable[[], bool]) -> Iterator[Future[R]]:
