@@ -11,7 +11,7 @@ Trained: the encoder learns a task from its sentences and is frozen; a head is f
 target's few and measured on held-out ones; less the same for an encoder that learned from as many
 sentences of the target. Gains: joint training of the few with one source, over the few alone.
 Estimates come from the encoder as it is. Every training leaves a file in DIR and is not repeated;
-the table is written to `benchmarks/reports/task-distances.md` and `.json`.
+the table is written to DIR/table.md and its record to `docs/results/task-distances.json`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ FILES = {
 }
 TARGETS = ("chunking", "predicate", "ner", "supersense")
 _PATHS = ("data", "encoder", "folder")
-REPORTS = Path(__file__).parent / "reports"
+RECORD = Path(__file__).parents[1] / "docs/results/task-distances.json"
 
 
 @dataclass(frozen=True)
@@ -272,8 +272,6 @@ def written(values: dict[str, Any], plan: Plan, seeds: Sequence[int]) -> str:
     """The tables in Markdown."""
     trained = values["seconds"]["trained"]
     lines = [
-        "# Task distances on real text",
-        "",
         f"Encoder {Path(plan.encoder).name}, {plan.sentences} sentences a source, {plan.few} of a "
         f"target, {plan.held_out} held out, {plan.epochs} epochs, learning rate "
         f"{plan.learning_rate:g}; {len(seeds)} seeds for distances, "
@@ -300,7 +298,7 @@ def written(values: dict[str, Any], plan: Plan, seeds: Sequence[int]) -> str:
         for name in FILES:
             cells = [_cell(values[key][target].get(name), scale) for target in TARGETS]
             lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", "Made by `python -m benchmarks.task_distances`.", ""])
+    return "\n".join([*lines, ""])
 
 
 def _cell(found: list[float] | None, scale: float) -> str:
@@ -380,8 +378,8 @@ def main() -> None:
         **values,
     }
     text = written(values, plan, seeds)
-    write(REPORTS / "task-distances.md", text)
-    write(REPORTS / "task-distances.json", json.dumps(record, indent=1) + "\n")
+    write(plan.folder / "table.md", text)
+    write(RECORD, json.dumps(record, indent=1) + "\n")
     print(text)
 
 
