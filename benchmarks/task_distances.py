@@ -245,7 +245,21 @@ def findings(plan: Plan, seeds: Sequence[int], found: Estimates, *, one: float) 
         "estimates": found.values,
         "seconds": {"trained": one * len(FILES) * len(seeds), **found.seconds},
         "agreement": {name: _agreement(name, found, distances, gains) for name in ESTIMATES},
+        "distance_with_loss": {
+            "all": rank_correlation(_means(distances), _means(gains, sign=-1)),
+            **{
+                target: rank_correlation({target: each}, _means(gains, sign=-1))
+                for target, each in _means(distances).items()
+            },
+        },
     }
+
+
+def _means(
+    found: dict[str, dict[str, list[float]]], *, sign: float = 1.0
+) -> dict[str, dict[str, float]]:
+    """Over seeds."""
+    return {t: {s: sign * float(np.mean(v)) for s, v in each.items()} for t, each in found.items()}
 
 
 def _agreement(
@@ -259,8 +273,7 @@ def _agreement(
         target: {source: as_distance(name, values[name]) for source, values in each.items()}
         for target, each in found.values.items()
     }
-    far = {t: {s: float(np.mean(v)) for s, v in each.items()} for t, each in distances.items()}
-    lost = {t: {s: -float(np.mean(v)) for s, v in each.items()} for t, each in gains.items()}
+    far, lost = _means(distances), _means(gains, sign=-1)
     return {
         "distance": rank_correlation(told, far),
         "gain": rank_correlation(told, lost),

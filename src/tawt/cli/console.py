@@ -58,8 +58,10 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 def comparison_table(comparison: Comparison) -> Table:
     """The table of a comparison, narrow enough for eighty columns."""
     table = Table(
-        title=f"{comparison.metric} on {comparison.target}, test examples (%), "
-        f"{len(comparison.seeds)} seeds",
+        title=Text(  # no markup in a target's name
+            f"{comparison.metric} on {comparison.target}, test examples (%), "
+            f"{len(comparison.seeds)} seeds"
+        ),
         title_justify="left",
         caption="Second lines: the row it should beat, and what a paired bootstrap says. Both p "
         "are on test examples, and Holm-corrected.",
