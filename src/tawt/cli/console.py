@@ -60,7 +60,8 @@ def comparison_table(comparison: Comparison) -> Table:
     table = Table(
         title=Text(  # no markup in a target's name
             f"{comparison.metric} on {comparison.target}, test examples (%), "
-            f"{len(comparison.seeds)} seeds"
+            f"{len(comparison.seeds)} seeds",
+            style="table.title",
         ),
         title_justify="left",
         caption="Second lines: the row it should beat, and what a paired bootstrap says. Both p "

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tawt.distance.bound import Rates, Terms, rates
-from tawt.distance.budgets import Budget
 from tawt.distance.estimates import Estimates, Estimator, SampleSizes
 from tawt.distance.gains import gain_of
 from tawt.distance.jobs import Job, ModelFor, Workshop
@@ -121,12 +120,7 @@ def task_distance(  # noqa: PLR0913 - the parts of a study, each by its name
             target=target,
             measured={name: by_name[name] for name in question.measured},
             whole={} if whole is None else {target: whole},
-            budget=Budget(
-                epochs=epochs,
-                batch=settings.batch_size,
-                sizes=tuple(len(by_name[name].train) for name in question.sources),
-                target_size=len(by_name[target].train),
-            ),
+            budget=question.budget(by_name, epochs=epochs, batch=settings.batch_size),
             paradigm=paradigm,
             rule=rule,
             settings=settings,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tawt.distance.budgets import Budget
 from tawt.distance.jobs import Job
 from tawt.errors import ConfigError, suggestion
 from tawt.weights import SourceWeights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tawt.tasks import Task
 
 MIXTURES = ("uniform", "learned")
 """Names of the mixtures that are always measured."""
@@ -82,6 +85,15 @@ class Question:
         """How many sources and mixtures are estimated; learned weights only once they are."""
         unknown = "learned" in self.mixtures and not trained
         return len(self.sources) + self.matrix + len(self.mixtures) - unknown
+
+    def budget(self, tasks: Mapping[str, Task], *, epochs: int, batch: int) -> Budget:
+        """How long its trainings last."""
+        return Budget(
+            epochs=epochs,
+            batch=batch,
+            sizes=tuple(len(tasks[name].train) for name in self.sources),
+            target_size=len(tasks[self.target].train),
+        )
 
     def job_of(self, name: str) -> Job:
         """The one that trains this source's or mixture's representation."""

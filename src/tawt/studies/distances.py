@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tawt.distance import Estimates, Job, Question, SampleSizes, Workshop, answered, estimated
-from tawt.distance.budgets import Budget
 from tawt.distance.trained import held_out
 from tawt.errors import ConfigError, DataError, Interrupted, RunError
 from tawt.studies import building, files
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from tawt.distance.budgets import Budget
     from tawt.studies.config import RunConfig
     from tawt.tasks import Task
 
@@ -107,7 +107,9 @@ def measure_distances(
                 _trained,
                 config=config,
                 question=question,
-                budget=_budget(config, question, tasks),
+                budget=question.budget(
+                    tasks, epochs=config.epochs, batch=config.training.batch_size
+                ),
                 device=device,
             ),
             missing,
@@ -273,15 +275,6 @@ def _paradigm(config: RunConfig) -> PreTraining | JointTraining | None:
     """In which sources have to prove themselves; none for a single task, which has no sources."""
     found = building.paradigm(config)
     return found if isinstance(found, PreTraining | JointTraining) else None
-
-
-def _budget(config: RunConfig, question: Question, tasks: Mapping[str, Task]) -> Budget:
-    return Budget(
-        epochs=config.epochs,
-        batch=config.training.batch_size,
-        sizes=tuple(len(tasks[name].train) for name in question.sources),
-        target_size=len(tasks[question.target].train),
-    )
 
 
 def _measured(config: RunConfig, question: Question, tasks: Mapping[str, Task]) -> dict[str, Task]:
