@@ -6,11 +6,11 @@ import zlib
 import numpy as np
 import pytest
 
-from tawt.studies.png import grey_png
+from tawt.studies.png import png
 
 
 def read(data):
-    """Pixels of a grey PNG without filters, every checksum looked at."""
+    """Pixels of a PNG without filters, every checksum looked at."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     chunks, place = {}, 8
     while place < len(data):
@@ -22,18 +22,21 @@ def read(data):
         place += 12 + size
     assert list(chunks) == [b"IHDR", b"IDAT", b"IEND"]
     width, height, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    assert rest == [8, 0, 0, 0, 0]
-    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
+    bits, colours, *others = rest
+    assert bits == 8
+    assert others == [0, 0, 0]
+    shape = {0: (height, width), 2: (height, width, 3)}[colours]
+    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, -1)
     assert not lines[:, 0].any()
-    return lines[:, 1:]
+    return lines[:, 1:].reshape(shape)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (8, 8), (5, 64), (64, 3)])
+@pytest.mark.parametrize("shape", [(1, 1), (8, 8), (5, 64), (64, 3), (1, 1, 3), (4, 7, 3)])
 def test_pixels_are_read_back(shape):
     pixels = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
-    assert np.array_equal(read(grey_png(pixels)), pixels)
+    assert np.array_equal(read(png(pixels)), pixels)
 
 
 def test_a_view_that_is_not_contiguous():
     pixels = np.arange(24, dtype=np.uint8).reshape(4, 6)[::2, ::-1].T
-    assert np.array_equal(read(grey_png(pixels)), pixels)
+    assert np.array_equal(read(png(pixels)), pixels)

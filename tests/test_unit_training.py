@@ -1,5 +1,6 @@
 """Weights on groups and single examples, from the alignment to the audit of a run."""
 
+import base64
 import copy
 import csv
 import io
@@ -31,6 +32,7 @@ from tawt.unit_weights import UnitWeights
 from tawt.units import Units
 from tawt.weighting import TargetAware, UpdateRule
 from tawt.weights import SourceWeights
+from tests.test_png import read as png_pixels
 
 SIZES = {"near": 6, "far": 4}
 
@@ -554,3 +556,75 @@ def test_numbers_are_no_groups_and_have_no_mean_by_label(study):
 def test_cells_are_no_formulas():
     table = units.as_csv([{"text": "=1+1", "weight": -0.5, "label": "@x"}])
     assert table.splitlines()[1] == "'=1+1,-0.5,'@x"
+
+
+def test_an_example_that_was_never_measured_has_no_alignment(study, call):
+    path = unit_study(study, "example").set("training.unit_examples", 4).path
+    run(load(path), study.folder / "run")
+    folder = study.folder / "run"
+    known = ~units.read(folder).mean_alignments.isnan()
+    assert 0 < int(known.sum()) < len(known)
+    code, out, _ = call("audit", folder, "--most", "100")
+    assert code == 0
+    table = list(csv.DictReader(io.StringIO(out)))
+    measured_rows = [row for row in table if row["alignment"]]
+    assert len(table) == 59
+    assert len(measured_rows) == int(known[:59].sum())
+    json.dumps(RunFolder(folder).shown_units(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "shown"),
+    [
+        ((8, 8), (8, 8)),
+        ((1, 8, 6), (8, 6)),
+        ((3, 16, 12), (16, 12, 3)),
+        ((1, 200, 80), (50, 20)),
+        ((2, 8, 8), None),
+        ((8,), None),
+    ],
+)
+def test_which_images_are_shown_and_how_large(shape, shown):
+    inputs = torch.rand(3, *shape, generator=torch.Generator().manual_seed(0))
+    task = classification("pictures", train=(inputs, [0, 1, 0]))
+    weights = SourceWeights.of({"pictures": 1.0})
+    spread = UnitWeights.spread(weights, Units.of_examples({"pictures": 3}))
+    found = units.shown(UnitOutcome(spread, torch.zeros(3)), [task])["least"][0]
+    assert ("image" in found) == (shown is not None)
+    if shown is not None:
+        pixels = png_pixels(base64.b64decode(found["image"]))
+        assert pixels.shape == shown
+        assert pixels.min() == 0
+        assert pixels.max() == 255
+
+
+@pytest.mark.parametrize(("layer", "most"), [(nn.Linear(4, 4), 32), (nn.Bilinear(4, 4, 4), 8)])
+def test_batches_are_small_where_every_example_takes_a_backward_pass(layer, most):
+    """Which goes through the whole batch."""
+
+    class Representation(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, inputs):
+            return layer(*[inputs] * (2 if isinstance(layer, nn.Bilinear) else 1))
+
+    torch.manual_seed(0)
+    inputs, labels = torch.randn(40, 4), torch.randint(2, (40,))
+    tasks = [classification(name, train=(inputs, labels)) for name in ("source", "target")]
+    sizes = []
+    model = MultiTaskModel.for_tasks(Representation(), tasks, width=4)
+    model.heads["source"].register_forward_hook(lambda *given: sizes.append(len(given[2])))
+    weighting = TargetAware(
+        sources=["source"], target="target", units=Units.of_examples({"source": 40})
+    )
+    train(
+        model,
+        tasks=tasks,
+        target="target",
+        paradigm=PreTraining(epochs=1, fine_tune_epochs=1),
+        weighting=weighting,
+        settings=Settings(batch_size=8, select="last"),
+    )
+    assert max(sizes) == most

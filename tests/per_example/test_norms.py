@@ -229,3 +229,63 @@ def test_what_does_not_fit_is_refused():
     for way in ("auto", "each"):
         with pytest.raises(TrainingError, match="one loss per example"):
             ExampleNorms(case.module, case.parameters, way=way)(lambda: case.losses().mean())
+
+
+class Sorting(nn.Module):
+    """Rows sorted by length inside, as for packed sequences, and put back."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 6)
+        self.head = nn.Linear(6, 3)
+        self.double()
+
+    def forward(self, inputs, lengths):
+        order = lengths.argsort(descending=True, stable=True)
+        hidden = torch.tanh(self.layer(inputs[order]))
+        return self.head(hidden[order.argsort()])
+
+    def losses(self, lengths):
+        inputs = torch.randn(len(lengths), 8, generator=torch.Generator().manual_seed(0))
+        labels = torch.arange(len(lengths)) % 3
+        return lambda: nn.functional.cross_entropy(
+            self(inputs.double(), lengths), labels, reduction="none"
+        )
+
+
+def each_alone(losses, parameters):
+    grads = [torch.autograd.grad(loss, parameters, retain_graph=True) for loss in losses()]
+    return torch.stack([sum(g.square().sum() for g in found) for found in grads])
+
+
+@pytest.mark.parametrize("first", [torch.full((12,), 5), torch.tensor([4])])
+def test_a_layer_that_reorders_is_found_out_after_a_batch_that_did_not_show_it(first, caplog):
+    torch.manual_seed(0)
+    model = Sorting()
+    parameters = list(model.layer.parameters())
+    norms = ExampleNorms(model, parameters)
+    norms(model.losses(first))
+    mixed = torch.arange(12) * 5 % 12
+    with caplog.at_level(logging.WARNING, logger="tawt"):
+        found = norms(model.losses(mixed))
+    assert_near(found, each_alone(model.losses(mixed), parameters), 1e-9)
+    assert norms.one_by_one
+    # One row can be in no other place, so its norm was right.
+    assert ("earlier batches" in caplog.text) == (len(first) > 1)
+
+
+def test_layers_are_looked_at_again_in_ever_longer_intervals(monkeypatch):
+    case = mlp()
+    ghost, looked_at = Ghost(case.module, case.parameters), []
+    check = "tawt.per_example.ghost._is_near"
+    monkeypatch.setattr(check, lambda *_: looked_at.append(batch) or True)
+    for batch in range(1, 18):  # noqa: B007 - read by what is called
+        ghost(case.losses)
+    assert sorted(set(looked_at)) == [1, 2, 4, 8, 16]
+
+
+def test_whether_norms_go_one_by_one_is_known_before_a_batch():
+    case = mlp()
+    assert not ExampleNorms(case.module, case.parameters).one_by_one
+    recurrent = nn.LSTM(3, 4)
+    assert ExampleNorms(recurrent, list(recurrent.parameters())).one_by_one

@@ -273,3 +273,53 @@ def test_the_callers_own_mistake_stays_his(way):
     products = ExampleProducts(case.module, case.parameters, case.direction(), way=way)
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         products(lambda: case.module(torch.ones(2, 9, dtype=torch.float64)).sum(1))
+
+
+def regressing():
+    """A network, and two tasks' losses: small ones, and large ones that need another step."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(8, 32), nn.Tanh(), nn.Linear(32, 1))
+    inputs = torch.randn(16, 8)
+    near, far = torch.randn(16), 1000 + torch.randn(16)
+    tasks = [lambda aim=aim: (module(inputs).squeeze(1) - aim).square() for aim in (near, far)]
+    return module, list(module.parameters()), tasks
+
+
+def test_another_task_has_a_step_size_and_an_error_of_its_own():
+    module, parameters, tasks = regressing()
+    direction = [torch.randn_like(parameter) for parameter in parameters]
+    exactly = ExampleProducts(module, parameters, direction, way="forward")
+    products = ExampleProducts(module, parameters, direction, way="differences")
+    errors = []
+    for losses in tasks:
+        products.look_again()
+        found, exact = products(losses), exactly(losses)
+        errors.append((found - exact).norm() / exact.norm())
+        assert errors[-1] <= products.relative_error
+    assert max(errors) <= products.relative_error <= 1e-2
+
+
+def test_another_task_is_begun_with_the_step_size_of_the_last():
+    case = mlp()
+    asked = []
+
+    def counting():
+        asked.append(1)
+        return case.losses()
+
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="differences")
+    products(counting)
+    asked.clear()
+    products.look_again()
+    products(counting)
+    assert len(asked) == 4  # at that step size, and at half of it
+
+
+def test_a_batch_that_does_not_move_leaves_the_step_size_to_the_next():
+    case = mlp()
+    direction = case.direction()
+    products = ExampleProducts(case.module, case.parameters, direction, way="differences")
+    assert not products(lambda: 0 * case.losses()).any()
+    assert products.relative_error is None
+    assert_near(products(case.losses), case.products(direction), 1e-5)
+    assert 0 < products.relative_error < 1e-5

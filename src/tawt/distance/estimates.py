@@ -61,8 +61,10 @@ class SampleSizes:
 
     head: int = 100
     """Of every source, to fit its head on."""
+    gradient: int = 256
+    """Of every task, to find its gradient on: the mean over several batches."""
     step: int = 64
-    """Of every task, to find its gradient and its step on."""
+    """Of every task, to find its step on, with several passes."""
     target: int = 100
     """Of the target's training examples."""
     held_out: int = 100
@@ -145,9 +147,9 @@ class Estimator:
                 on_done()
             by_name = {task.name: task for task in sources}
             for name, weights in (mixtures or {}).items():
-                samples = [self._sample(by_name[each], w) for each, w in weights.items()]
+                parts = [(by_name[each], weight) for each, weight in weights.items()]
                 others = [each for each in known if each.task.name not in weights]
-                aligned, stepped = self._aligned(samples, others), self._stepped(samples, others)
+                aligned, stepped = self._aligned(parts, others), self._stepped(parts, others)
                 for target in aligned:
                     found = {"alignment": aligned[target], "tangent": stepped[target]}
                     values[target][name] = found
@@ -164,15 +166,17 @@ class Estimator:
         with self._timed("bottleneck"):
             for each in targets:
                 found[each.task.name]["bottleneck"] = _through(probe, each) - each.through
-        sample = self._sample(source)
-        for name, cosine in self._aligned([sample], targets).items():
+        for name, cosine in self._aligned([(source, 1.0)], targets).items():
             found[name]["alignment"] = cosine
-        for name, risk in self._stepped([sample], targets).items():
+        for name, risk in self._stepped([(source, 1.0)], targets).items():
             found[name]["tangent"] = risk
         return found
 
-    def _aligned(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
-        """Cosines of the samples' gradient with the targets'."""
+    def _aligned(
+        self, parts: Sequence[tuple[Task, float]], targets: Sequence[_Target]
+    ) -> dict[str, float]:
+        """Cosines of the weighted sources' gradient with the targets'."""
+        samples = [self._sample(task, self._sizes.gradient, weight) for task, weight in parts]
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, samples)
             norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
@@ -182,8 +186,11 @@ class Estimator:
                 for each in targets
             }
 
-    def _stepped(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
-        """The targets' risk after a step of these samples, over that after their own."""
+    def _stepped(
+        self, parts: Sequence[tuple[Task, float]], targets: Sequence[_Target]
+    ) -> dict[str, float]:
+        """The targets' risk after the weighted sources' step, over that after their own."""
+        samples = [self._sample(task, self._sizes.step, weight) for task, weight in parts]
         with self._timed("tangent"):
             step = tangent_step(self._representation, samples)
             return {each.task.name: self._risk(each, step) - each.stepped for each in targets}
@@ -209,13 +216,13 @@ class Estimator:
                     (unseen, self._sizes.held_out, "held out"),
                 )
             ]
-        sample = self._sample(task)
+        sample = self._sample(task, self._sizes.gradient)
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, [sample])
             norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
         found = _Target(task, sample, parts[0], parts[1], norm, 0.0, 0.0)
         with self._timed("tangent"):
-            own = tangent_step(self._representation, [sample])
+            own = tangent_step(self._representation, [self._sample(task, self._sizes.step)])
             found = replace(found, stepped=self._risk(found, own))
         with self._timed("bottleneck"):
             return replace(found, through=_through(self._head(task), found))
@@ -228,8 +235,8 @@ class Estimator:
                 self._heads[id(task)] = Probe.fitted(seen)
         return self._heads[id(task)]
 
-    def _sample(self, task: Task, weight: float = 1.0) -> Sample:
-        some = self._batches(task.train, self._sizes.step, task.name, "step")
+    def _sample(self, task: Task, most: int, weight: float = 1.0) -> Sample:
+        some = self._batches(task.train, most, task.name, "step")
         head = LinearHead.of(self._head(task), like=self._like)
         return Sample(task.kind, some, head, weight)
 

@@ -115,6 +115,7 @@ def unit_hypergradient(
     for source, span in units.spans.items():
         # Of each source its own: what one's examples do not allow need not be denied the next.
         norms = ExampleNorms(module, parameters) if alignment.needs_norms else None
+        products.look_again()
         sums, counts = torch.zeros(2, span.stop - span.start, dtype=torch.float32)
         for indices, losses in losses_of(source):
             inner = products(losses)

@@ -36,7 +36,7 @@ _DOUBTFUL = 2e-2  # a warning above
 
 
 class Differences:
-    """Two forward passes a batch; on the first a few more, to find the step size.
+    """Two forward passes a batch; on the first of a task a few more, to find the step size.
 
     One copy of the parameters is held, from the first batch on.
 
@@ -57,14 +57,22 @@ class Differences:
         self._moves = moves
         self._room: list[Tensor] | None = None
         self._step: float | None = None
+        self._near: float | None = None
         self.relative_error: float | None = None
-        """Of the first batch's products, by their norm; none before it."""
+        """Of the products of a task's first batch, by their norm: the largest, if there were any.
+
+        A batch whose losses do not move shows nothing, and the next is looked at instead.
+        """
 
     def __call__(self, losses: Losses) -> Tensor:
         """The products, shape `(examples,)`."""
         if self._step is None:
             return self._chosen(losses)
         return self._quotient(losses, self._step)
+
+    def look_again(self) -> None:
+        """Examples of another task follow: find the step size anew, beginning with this one."""
+        self._near, self._step = self._step or self._near, None
 
     def _quotient(self, losses: Losses, step: float) -> Tensor:
         return _over(*self._both(losses, step), step)
@@ -88,11 +96,13 @@ class Differences:
     def _chosen(self, losses: Losses) -> Tensor:
         """The first batch's products, at the step size that it shows to be best."""
         precision = torch.finfo(width(self._moves[0][0])).eps
-        size, most = _first_sizes(self._moves, precision)
+        size, most = _first_sizes(self._moves, precision, near=self._near)
         errors: dict[float, float] = {}
         best = None
         for _ in range(_TRIES):
             above, below = self._both(losses, size)
+            if torch.equal(above, below) and size >= most:
+                return torch.zeros_like(_over(above, below, size))  # the next batch may show more
             change = _ratio(above.double() - below.double(), (above.double() + below.double()) / 2)
             wanted = math.cbrt(precision)
             if best is None and not errors and change < _NEAR * wanted and size < most:
@@ -114,8 +124,9 @@ class Differences:
         if best is None:
             best, self._step = self._quotient(losses, size), size
         # Twice, since where losses have kinks the two quotients err in part together.
-        self.relative_error = 2 * min(errors.values(), default=math.inf)
-        _tell(self._step, self.relative_error)
+        error = 2 * min(errors.values(), default=math.inf)
+        _tell(self._step, error)
+        self.relative_error = max(error, self.relative_error or 0.0)
         return best
 
 
@@ -131,17 +142,20 @@ def _tell(step: float | None, error: float) -> None:
         )
 
 
-def _first_sizes(moves: Sequence[Swap], precision: float) -> tuple[float, float]:
+def _first_sizes(
+    moves: Sequence[Swap], precision: float, *, near: float | None
+) -> tuple[float, float]:
     """ε to begin with, and the largest; losses should change by the precision's cube root.
 
     The direction is mostly a gradient, along which losses near one rise by about its squared norm.
-    The largest moves the parameters by that share of their own norm, twice.
+    The largest moves the parameters by that share of their own norm, twice. Of a pair of step sizes
+    the smaller is used: one that was good before is begun with as the smaller.
     """
     start = float(squared_norm([own for own, _ in moves]).sqrt())
     along = float(squared_norm([entry for _, entry in moves]).sqrt()) or 1.0
     share = math.cbrt(precision)
     most = 2 * share * (start or 1.0) / along
-    return min(most, share / along**2), most
+    return (min(most, share / along**2) if near is None else 2 * near), most
 
 
 def _over(above: Tensor, below: Tensor, step: float) -> Tensor:

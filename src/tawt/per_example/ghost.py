@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from torch.autograd.graph import GradientEdge
 
     from tawt.per_example.losses import Losses
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +51,9 @@ class Ghost:
 
     A layer must be run once a batch, on inputs whose first dimension is the example. A table that
     is looked up once for all examples (of positions, say) is looked up for each. Every layer is
-    checked on the first batch that runs it: one example is differentiated by itself. A layer that
-    is not as it must be is given up, in that batch and for good.
+    checked on the first batch that runs it, the second, the fourth, the eighth and so on: one
+    example is differentiated by itself. A layer that is not as it must be is given up, in that
+    batch and for good. (A model that sorts its rows does not show it on rows of one length.)
 
     Args:
         module: All that losses run.
@@ -65,7 +69,8 @@ class Ghost:
     def __init__(self, module: nn.Module, parameters: Sequence[Tensor]) -> None:
         self._module = module
         self._layers = _layers(module, parameters)
-        self._checked: set[Layer] = set()
+        self._shown: Counter[Layer] = Counter()
+        """Batches in which a layer could show what it is."""
         self._for_each: set[nn.Module] = set()
         self._may_repeat = True
 
@@ -155,7 +160,10 @@ class Ghost:
 
     def _check(self, ran: Pass, squares: Mapping[Layer, Squares]) -> None:
         """Give up the layers whose norms are not those of an example differentiated by itself."""
-        new = [layer for layer in self._layers if squares[layer] and layer not in self._checked]
+        alone = len(ran.losses) == 1  # in its place in any order: that shows less
+        ran_here = [layer for layer in self._layers if squares[layer]]
+        new = [each for each in ran_here if alone or (self._shown[each] + 1).bit_count() == 1]
+        self._shown.update(each for each in ran_here if each not in new)
         if not new:
             return
         total = torch.stack([value for layer in new for value in squares[layer].values()]).sum(0)
@@ -169,9 +177,16 @@ class Ghost:
         for layer in new:
             pairs = [(float(squares[layer][name][largest]), next(exact)) for name in layer.asked]
             if all(_is_near(ours, exactly, rough, size) for ours, exactly in pairs):
-                self._checked.add(layer)
-            else:
-                self._layers.remove(layer)
+                self._shown[layer] += not alone
+                continue
+            self._layers.remove(layer)
+            if self._shown[layer]:
+                _log.warning(
+                    "A %s no longer sees examples in their order: norms of %d earlier batches may "
+                    "be other examples'; now they are taken one by one.",
+                    type(layer.module).__name__,
+                    self._shown[layer],
+                )
 
 
 def _is_near(square: float, gradient: Tensor | None, rough: float, size: float) -> bool:

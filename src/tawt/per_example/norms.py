@@ -61,6 +61,14 @@ class ExampleNorms:
         self._each = Each(module, parameters)
         self._rest = list(parameters)
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether some parameters take a backward pass per example; large batches then cost more.
+
+        Before the first batch, as far as the kinds of layers tell.
+        """
+        return len(self._ghost.covered) < len(self._parameters)
+
     def __call__(self, losses: Losses) -> Tensor:
         """The squared norms of one batch.
 

@@ -72,7 +72,7 @@ class ExampleProducts:
 
     @property
     def relative_error(self) -> float | None:
-        """Of differences, estimated on the first batch; none for forward mode, which is exact."""
+        """Of differences, on the worst task's first batch; none for forward mode: it is exact."""
         return None if self._differences is None else self._differences.relative_error
 
     def __call__(self, losses: Losses) -> Tensor:
@@ -99,6 +99,11 @@ class ExampleProducts:
             return products
         self.way = "forward"
         return products
+
+    def look_again(self) -> None:
+        """Examples of another task follow: a step size for differences is to be found anew."""
+        if self._differences is not None:
+            self._differences.look_again()
 
     def _by_differences(self, losses: Losses) -> Tensor:
         if self._differences is None:

@@ -68,7 +68,7 @@ def _groups(source: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
                 Cell(row["group"]),
                 Cell(str(row["examples"])),
                 Cell(f"{row['weight']:.3f}"),
-                Cell(f"{row['alignment']:.3g}"),
+                Cell(_known(row["alignment"])),
             ]
             for row in ordered
         ],
@@ -85,13 +85,17 @@ def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> UnitT
                 Cell(_short(row["text"]), row.get("image", "")),
                 Cell(_short(str(row["label"]))),
                 Cell(f"{row['weight']:.3f}"),
-                Cell(f"{row['alignment']:.3g}"),
+                Cell(_known(row["alignment"])),
                 Cell(row["source"]),
                 Cell(str(row["example"])),
             ]
             for row in rows
         ],
     )
+
+
+def _known(alignment: float | None) -> str:
+    return "not measured" if alignment is None else f"{alignment:.3g}"
 
 
 def _short(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Grey images as PNG, by the standard library alone."""
+"""Images as PNG, by the standard library alone."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ if TYPE_CHECKING:
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def grey_png(pixels: NDArray[np.uint8]) -> bytes:
+def png(pixels: NDArray[np.uint8]) -> bytes:
     r"""The file of an image.
 
     Args:
-        pixels: From 0, black, to 255, white; shape `(height, width)`.
+        pixels: From 0, black, to 255, white; shape `(height, width)`, or `(height, width, 3)` for
+            red, green and blue.
 
     Example:
-        >>> grey_png(np.array([[0, 255]], np.uint8))[:8]
+        >>> png(np.array([[0, 255]], np.uint8))[:8]
         b'\x89PNG\r\n\x1a\n'
     """
-    height, width = pixels.shape
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)  # 8 bits a pixel, grey
-    lines = np.pad(pixels, ((0, 0), (1, 0)))  # the zero before each line: it is not filtered
+    height, width = pixels.shape[:2]
+    colours = 2 if pixels.ndim == 3 else 0
+    header = struct.pack(">IIBBBBB", width, height, 8, colours, 0, 0, 0)  # 8 bits a channel
+    lines = np.pad(pixels.reshape(height, -1), ((0, 0), (1, 0)))  # zero: a line is not filtered
     parts = (b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b"")
     return _SIGNATURE + b"".join(_chunk(kind, content) for kind, content in parts)
 

@@ -10,6 +10,7 @@ import base64
 import csv
 import io
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from safetensors.numpy import save
 from tawt.errors import RunError
 from tawt.studies import files
 from tawt.studies.labels import all_names, label_of
-from tawt.studies.png import grey_png
+from tawt.studies.png import png
 from tawt.training.result import UnitOutcome
 from tawt.unit_weights import UnitWeights
 from tawt.units import Units
@@ -106,7 +107,8 @@ def ranked(
     }
     factors = np.concatenate([found[0] for found in each.values()])
     alignments = np.concatenate([found[1] for found in each.values()])
-    order = np.lexsort((sign * alignments, sign * np.round(factors, 4)))[:most]
+    told_apart = sign * np.nan_to_num(alignments)
+    order = np.lexsort((told_apart, sign * np.round(factors, 4)))[:most]
     starts = np.cumsum([0, *(len(found[0]) for found in each.values())])
     for rank, place in enumerate(order.tolist(), start=1):
         number = int(np.searchsorted(starts, place, side="right")) - 1
@@ -117,7 +119,7 @@ def ranked(
             "example": index + 1,
             **_where(by_name[source], index),
             "weight": round(float(factors[place]), 4),
-            "alignment": float(f"{alignments[place]:.4g}"),
+            "alignment": _known(alignments[place]),
             "label": _plain(label_of(by_name[source], index)),
             "text": _text(by_name[source], index),
         }
@@ -156,7 +158,12 @@ def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
         each = outcome.weights.per_example(source).exp().tolist()
         alignments = outcome.mean_alignments[span].tolist()
         found["groups"][source] = [
-            {"group": name, "examples": int(count), "weight": weight, "alignment": alignment}
+            {
+                "group": name,
+                "examples": int(count),
+                "weight": weight,
+                "alignment": _known(alignment),
+            }
             for name, count, weight, alignment in zip(groups, counts, each, alignments, strict=True)
         ]
     for source in outcome.weights.units.sizes:
@@ -209,17 +216,25 @@ def _text(task: Task, index: int) -> str:
     return ""
 
 
+def _known(alignment: float) -> float | None:
+    """To four digits; nothing where none was measured."""
+    return None if math.isnan(alignment) else float(f"{alignment:.4g}")
+
+
 def _image(task: Task, index: int) -> str | None:
-    """A PNG in base64, where examples are images of one channel."""
+    """A PNG in base64, where examples are grey or coloured images; of large ones some pixels."""
     inputs = getattr(task.train, "inputs", None)
-    if inputs is None or inputs.dim() not in (3, 4) or max(inputs.shape[-2:]) > _WIDEST:
+    if inputs is None or inputs.dim() not in (3, 4):
         return None
-    if inputs.dim() == 4 and inputs.shape[1] != 1:
+    if inputs.dim() == 4 and inputs.shape[1] not in (1, 3):
         return None
-    pixels = inputs[index].double().reshape(inputs.shape[-2:])
+    apart = math.ceil(max(inputs.shape[-2:]) / _WIDEST)
+    pixels = inputs[index].double()[..., ::apart, ::apart]
+    if pixels.dim() == 3:
+        pixels = pixels.permute(1, 2, 0).squeeze(-1)
     low, high = float(pixels.min()), float(pixels.max())
     scaled = (pixels - low) * (255 / (high - low) if high > low else 0)
-    return base64.b64encode(grey_png(scaled.round().to(torch.uint8).numpy())).decode()
+    return base64.b64encode(png(scaled.round().to(torch.uint8).numpy())).decode()
 
 
 def _plain(label: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tawt.gradients import trainable
+from tawt.per_example import ExampleNorms
 from tawt.tasks.task import Subset, lengths_of
 from tawt.training.batches import Schedule
 from tawt.training.devices import as_in_the_first
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from tawt.training.recorded import Recorder
     from tawt.training.settings import Settings
     from tawt.weights import WeightUpdate
+
+_ONE_BY_ONE = 8  # examples in a batch, each of which takes a backward pass through all of it
 
 
 class Material:
@@ -136,11 +140,17 @@ class Material:
     def _each(
         self, phase: Phase, model: MultiTaskModel, device: torch.device, *, update: int
     ) -> EachExample:
+        assert isinstance(self._weighting, TargetAware)
+        representation = trainable(model.representation)
+        one_by_one = (
+            self._weighting.rule.alignment.needs_norms
+            and ExampleNorms(model, representation).one_by_one
+        )
         return EachExample(
             model,
             self.tasks,
             self.examples(phase, self._weighting.weights.names),
-            at_once=4 * self._settings.batch_size,
+            at_once=_ONE_BY_ONE if one_by_one else 4 * self._settings.batch_size,
             most=self._settings.unit_examples,
             draw=stream(self._seed, "units", update),
             device=device,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from tawt.unit_weights import UnitWeights
 from tawt.weighting import TargetAware
 
@@ -32,13 +34,15 @@ class UnitOutcome:
 
     weights: UnitWeights
     mean_alignments: Tensor
-    """Of each unit with the target, over all updates."""
+    """Of each unit with the target, over all updates; not a number if it was never measured."""
 
 
 def unit_outcome(weighting: Weighting) -> UnitOutcome | None:
     """What a weighting comes to, if it weighs units finer than tasks."""
     if isinstance(weighting, TargetAware) and isinstance(weighting.weights, UnitWeights):
-        return UnitOutcome(weighting.weights, weighting.mean_alignments)
+        means = weighting.mean_alignments
+        known = weighting.was_measured
+        return UnitOutcome(weighting.weights, torch.where(known, means, torch.nan))
     return None
 
 

@@ -226,6 +226,11 @@ class TargetAware(Weighting):
             way=self.rule.way,
         )
 
+    @property
+    def was_measured(self) -> Tensor:
+        """Which units had an example among those measured, in any update; boolean."""
+        return self._measured_times > 0
+
     def _remember(self, measured: Hypergradient | UnitHypergradient) -> None:
         """Count what was measured into the mean of each unit's alignments."""
         if isinstance(measured, UnitHypergradient):
