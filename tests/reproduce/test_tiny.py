@@ -97,6 +97,17 @@ def test_no_file_names_a_folder_of_the_machine(folder, experiment):
         assert str(folder) not in (folder / experiment / name).read_text()
 
 
+def test_weights_on_samples_say_how_many_examples_are_left(folder):
+    rows = json.loads((folder / POOLED / "table.json").read_text())["rows"]
+    said = {row["name"]: row["effective_examples"] for row in rows if "effective_examples" in row}
+    assert set(said) == {
+        f"{paradigm}, weights on {unit}s"
+        for paradigm in ("pre-training", "joint training")
+        for unit in ("group", "example")
+    }
+    assert all(1 <= value <= 60.001 for value in said.values())
+
+
 def test_runs_are_shared_and_models_are_not_kept(folder):
     known = {key(run.config(0)) for plan in plans(folder).values() for run in plan.runs()}
     held, samples, simulations = 8, 8, 1

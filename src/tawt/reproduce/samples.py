@@ -53,12 +53,17 @@ def samples_result(
         experiment=EXPERIMENT,
         title="Weights on samples",
         said=[_said(row) for row in rows if row["against"]],
-        headings=["", "accuracy", "over plain", "95% interval", "better on", "p over seeds"],
+        headings=[
+            *("", "accuracy", "over plain", "95% interval", "better on", "p over seeds"),
+            "effective examples",
+        ],
         rows=[_line(row, len(seeds)) for row in rows],
         caption=(
             "Test accuracy in percent, mean ± standard deviation over "
             f"{counted(seeds)}; the interval and p are of a paired t-test over seeds. With one "
-            "source, a weight on the task has nothing to change in pre-training. Commonest type: "
+            "source, a weight on the task has nothing to change in pre-training. Effective "
+            "examples: as many of the source's, counting the same, as its weighted ones are worth "
+            "at the end. Commonest type: "
             f"{100 * majority:.1f}% of test words (the paper: 20.17%). The paper: "
             f"{paper()[EXPERIMENT]['setting']}. Its claim: {paper()[EXPERIMENT]['claim']}. Here: "
             + "; ".join(departures)
@@ -89,6 +94,10 @@ def _row(
         "against": plain,
         "seconds": [record["seconds"] for record in records[run.name]],
     }
+    last = [record["updates"][-1] for record in records[run.name] if record["updates"]]
+    if last and all("units" in update for update in last):
+        effective = [update["units"]["effective_sample_size"] for update in last]
+        row["effective_examples"] = float(np.mean(effective))
     if plain is not None:
         gains = np.array(mine) - np.array(scores[plain])
         ours, theirs = ([r["examples"] for r in records[name]] for name in (run.name, plain))
@@ -113,10 +122,11 @@ def _line(row: dict[str, Any], seeds: int) -> list[str]:
     spread = "" if row["spread"] is None else f" ± {row['spread']:.1f}"
     cells = [row["name"], f"{row['mean']:.1f}{spread}"]
     if row["against"] is None:
-        return [*cells, "", "", "", ""]
+        return [*cells, "", "", "", "", ""]
     low_high = "" if row["interval"] is None else "{:+.2f} to {:+.2f}".format(*row["interval"])
     p = "" if row["p_seeds"] is None else f"{row['p_seeds']:.3f}"
-    return [*cells, f"{row['gain']:+.2f}", low_high, f"{row['wins']} of {seeds}", p]
+    effective = f"{row['effective_examples']:.0f}" if "effective_examples" in row else ""
+    return [*cells, f"{row['gain']:+.2f}", low_high, f"{row['wins']} of {seeds}", p, effective]
 
 
 def _said(row: dict[str, Any]) -> str:

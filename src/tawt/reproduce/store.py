@@ -81,12 +81,15 @@ class Store:
         return self.folder / "records" / f"{name}.json"
 
 
+_OF_UNITS = ("count", "entropy", "effective_sample_size", "quantiles")
+
+
 def _kept(update: dict[str, Any]) -> dict[str, Any]:
     """Of an update; of groups and examples, how evenly their weights were spread."""
     kept = {name: update[name] for name in ("step", "weights", "alignments")}
     units = update.get("units")
     if units:
-        kept["units"] = {name: units[name] for name in ("count", "entropy", "quantiles")}
+        kept["units"] = {name: units[name] for name in _OF_UNITS}
     return kept
 
 
