@@ -61,10 +61,8 @@ class SampleSizes:
 
     head: int = 100
     """Of every source, to fit its head on."""
-    gradient: int = 256
-    """Of every task, to find its gradient on: the mean over several batches."""
-    step: int = 64
-    """Of every task, to find its step on, with several passes."""
+    step: int = 256
+    """Of every task, to find its gradient and its step on: the mean over several batches."""
     target: int = 100
     """Of the target's training examples."""
     held_out: int = 100
@@ -176,7 +174,7 @@ class Estimator:
         self, parts: Sequence[tuple[Task, float]], targets: Sequence[_Target]
     ) -> dict[str, float]:
         """Cosines of the weighted sources' gradient with the targets'."""
-        samples = [self._sample(task, self._sizes.gradient, weight) for task, weight in parts]
+        samples = [self._sample(task, weight) for task, weight in parts]
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, samples)
             norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
@@ -190,7 +188,7 @@ class Estimator:
         self, parts: Sequence[tuple[Task, float]], targets: Sequence[_Target]
     ) -> dict[str, float]:
         """The targets' risk after the weighted sources' step, over that after their own."""
-        samples = [self._sample(task, self._sizes.step, weight) for task, weight in parts]
+        samples = [self._sample(task, weight) for task, weight in parts]
         with self._timed("tangent"):
             step = tangent_step(self._representation, samples)
             return {each.task.name: self._risk(each, step) - each.stepped for each in targets}
@@ -216,13 +214,13 @@ class Estimator:
                     (unseen, self._sizes.held_out, "held out"),
                 )
             ]
-        sample = self._sample(task, self._sizes.gradient)
+        sample = self._sample(task)
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, [sample])
             norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
         found = _Target(task, sample, parts[0], parts[1], norm, 0.0, 0.0)
         with self._timed("tangent"):
-            own = tangent_step(self._representation, [self._sample(task, self._sizes.step)])
+            own = tangent_step(self._representation, [sample])
             found = replace(found, stepped=self._risk(found, own))
         with self._timed("bottleneck"):
             return replace(found, through=_through(self._head(task), found))
@@ -235,8 +233,8 @@ class Estimator:
                 self._heads[id(task)] = Probe.fitted(seen)
         return self._heads[id(task)]
 
-    def _sample(self, task: Task, most: int, weight: float = 1.0) -> Sample:
-        some = self._batches(task.train, most, task.name, "step")
+    def _sample(self, task: Task, weight: float = 1.0) -> Sample:
+        some = self._batches(task.train, self._sizes.step, task.name, "step")
         head = LinearHead.of(self._head(task), like=self._like)
         return Sample(task.kind, some, head, weight)
 

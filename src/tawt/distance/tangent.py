@@ -47,8 +47,8 @@ def tangent_step(
     representation: nn.Module,
     samples: Sequence[Sample],
     *,
-    damping: float = 0.1,
-    iterations: int = 5,
+    damping: float = 1.0,
+    iterations: int = 2,
 ) -> Vector:
     """δ: where training on the weighted samples would lead the linearised encoder.
 
