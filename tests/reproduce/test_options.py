@@ -65,3 +65,21 @@ def test_jobs_and_models_are_for_all_that_makes_runs(call, nothing_trained):
     for name, experiment in EXPERIMENTS.items():
         unused = {"--jobs", "--keep-models"} & set(experiment.no_use_for)
         assert bool(unused) == (name == "figure-task-distance")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("--seeds", 2), "--seeds"),
+        (("--cap",), "--cap"),
+        (("--layout", "open"), "--layout"),
+        (("--epochs", 2), "other settings of training"),
+    ],
+)
+@pytest.mark.usefixtures("nothing_trained")
+def test_a_table_made_again_from_records_is_as_it_was_asked_for(call, refused, data, given, named):
+    arguments = ("--data", data, "--encoder", "e", "--cap")
+    assert call("reproduce", "table-main", *arguments)[0] == 0
+    assert call("reproduce", "table-main")[0] == 0
+    err = refused("table-main", *given)
+    assert f"Give --data and --encoder too, or leave out {named}." in err

@@ -40,7 +40,7 @@ class Asked:
     layout: str | None
     encoder: str | None
     vectors: str | None
-    seeds: int
+    seeds: int | None
     cap: bool
     tiny: bool
     preset: str
@@ -98,6 +98,7 @@ def reproduce_named(
     this_part = _part(part)
     request = _asked_before(experiment, asked, folder)
     if request is not None:
+        _check_only_named(experiment, asked)
         if not experiment.is_made(request, Store(folder)):
             raise RunError(
                 f"Records of {name} are missing in {folder}; give --data and what else it needs to "
@@ -178,6 +179,24 @@ def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request
     return load_request(folder / experiment.name)
 
 
+def _check_only_named(experiment: Experiment, asked: Asked) -> None:
+    """Refuse what a table that is made again from its records cannot heed."""
+    options = {
+        "--layout": asked.layout is not None,
+        "--vectors": asked.vectors is not None,
+        "--seeds": asked.seeds is not None,
+        "--cap": asked.cap,
+        "other settings of training": asked.changes_settings,
+    }
+    given = [option for option, is_given in options.items() if is_given]
+    if given:
+        needed = experiment.needs.replace(", ", " and ")
+        raise ConfigError(
+            f"Without {needed}, {experiment.name} is made again from its records, as it was asked "
+            f"for. Give {needed} too, or leave out {', '.join(given)}."
+        )
+
+
 def _tell(result: Result, folder: Path, *, quiet: bool, as_json_lines: bool) -> None:
     if as_json_lines:
         typer.echo(json.dumps(as_json(result), indent=2))
@@ -210,7 +229,7 @@ def requested(asked: Asked, folder: Path) -> Request:
             epochs=asked.epochs or setup.epochs,
         )
     return Request(
-        seeds=tuple(range(asked.seeds)),
+        seeds=tuple(range(asked.seeds or 1)),
         setup=setup,
         vectors=_placed(asked.vectors),
         tiny=asked.tiny,

@@ -32,7 +32,9 @@ def reproduce(
         str | None,
         typer.Option(help="figure-weighted-samples: glove.6B.50d.txt, or package:NAME."),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each number.")] = 1,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Runs of each number.", show_default="1")
+    ] = None,
     cap: Annotated[
         bool, typer.Option("--cap", help="Take the largest possible where the data has too few.")
     ] = False,
