@@ -83,3 +83,12 @@ def test_a_table_made_again_from_records_is_as_it_was_asked_for(call, refused, d
     assert call("reproduce", "table-main")[0] == 0
     err = refused("table-main", *given)
     assert f"Give --data and --encoder too, or leave out {named}." in err
+
+
+@pytest.mark.usefixtures("nothing_trained")
+def test_only_what_is_missing_is_asked_for(call, refused, data):
+    given = ("--data", data, "--encoder", "e", "--cap")
+    assert call("reproduce", "table-main", *given)[0] == 0
+    assert "or leave out --part, --keep-models." in refused(
+        "table-main", "--part", "1/2", "--keep-models"
+    )

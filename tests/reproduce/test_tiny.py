@@ -108,6 +108,19 @@ def test_weights_on_samples_say_how_many_examples_are_left(folder):
     assert all(1 <= value <= 60.001 for value in said.values())
 
 
+def test_records_from_before_that_was_kept_still_make_the_figure(folder, tmp_path, call):
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    for path in (copy / "records").iterdir():
+        record = json.loads(path.read_text())
+        for update in record.get("updates", []):
+            update.get("units", {}).pop("effective_sample_size", None)
+        path.write_text(json.dumps(record))
+    status, _, err = call("reproduce", POOLED, "--scale", "tiny", "--out", copy)
+    assert (status, err) == (0, "")
+    rows = json.loads((copy / POOLED / "table.json").read_text())["rows"]
+    assert not any("effective_examples" in row for row in rows)
+
+
 def test_runs_are_shared_and_models_are_not_kept(folder):
     known = {key(run.config(0)) for plan in plans(folder).values() for run in plan.runs()}
     held, samples, simulations = 8, 8, 1

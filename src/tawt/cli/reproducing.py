@@ -98,7 +98,7 @@ def reproduce_named(
     this_part = _part(part)
     request = _asked_before(experiment, asked, folder)
     if request is not None:
-        _check_only_named(experiment, asked)
+        _check_only_named(experiment, asked, part=part, keep_models=keep_models)
         if not experiment.is_made(request, Store(folder)):
             raise RunError(
                 f"Records of {name} are missing in {folder}; give --data and what else it needs to "
@@ -179,18 +179,23 @@ def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request
     return load_request(folder / experiment.name)
 
 
-def _check_only_named(experiment: Experiment, asked: Asked) -> None:
+def _check_only_named(
+    experiment: Experiment, asked: Asked, *, part: str | None, keep_models: bool
+) -> None:
     """Refuse what a table that is made again from its records cannot heed."""
     options = {
         "--layout": asked.layout is not None,
         "--vectors": asked.vectors is not None,
         "--seeds": asked.seeds is not None,
         "--cap": asked.cap,
+        "--part": part is not None,
+        "--keep-models": keep_models,
         "other settings of training": asked.changes_settings,
     }
     given = [option for option, is_given in options.items() if is_given]
     if given:
-        needed = experiment.needs.replace(", ", " and ")
+        missing = [option for option in experiment.needs.split(", ") if option not in given]
+        needed = " and ".join(missing)
         raise ConfigError(
             f"Without {needed}, {experiment.name} is made again from its records, as it was asked "
             f"for. Give {needed} too, or leave out {', '.join(given)}."

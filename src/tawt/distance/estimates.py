@@ -145,9 +145,9 @@ class Estimator:
                 on_done()
             by_name = {task.name: task for task in sources}
             for name, weights in (mixtures or {}).items():
-                parts = [(by_name[each], weight) for each, weight in weights.items()]
+                samples = [self._sample(by_name[each], w) for each, w in weights.items()]
                 others = [each for each in known if each.task.name not in weights]
-                aligned, stepped = self._aligned(parts, others), self._stepped(parts, others)
+                aligned, stepped = self._aligned(samples, others), self._stepped(samples, others)
                 for target in aligned:
                     found = {"alignment": aligned[target], "tangent": stepped[target]}
                     values[target][name] = found
@@ -164,17 +164,15 @@ class Estimator:
         with self._timed("bottleneck"):
             for each in targets:
                 found[each.task.name]["bottleneck"] = _through(probe, each) - each.through
-        for name, cosine in self._aligned([(source, 1.0)], targets).items():
+        sample = self._sample(source)
+        for name, cosine in self._aligned([sample], targets).items():
             found[name]["alignment"] = cosine
-        for name, risk in self._stepped([(source, 1.0)], targets).items():
+        for name, risk in self._stepped([sample], targets).items():
             found[name]["tangent"] = risk
         return found
 
-    def _aligned(
-        self, parts: Sequence[tuple[Task, float]], targets: Sequence[_Target]
-    ) -> dict[str, float]:
-        """Cosines of the weighted sources' gradient with the targets'."""
-        samples = [self._sample(task, weight) for task, weight in parts]
+    def _aligned(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
+        """Cosines of the samples' gradient with the targets'."""
         with self._timed("alignment"):
             gradient = gradient_of_samples(self._representation, samples)
             norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
@@ -184,11 +182,8 @@ class Estimator:
                 for each in targets
             }
 
-    def _stepped(
-        self, parts: Sequence[tuple[Task, float]], targets: Sequence[_Target]
-    ) -> dict[str, float]:
-        """The targets' risk after the weighted sources' step, over that after their own."""
-        samples = [self._sample(task, weight) for task, weight in parts]
+    def _stepped(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
+        """The targets' risk after a step of these samples, over that after their own."""
         with self._timed("tangent"):
             step = tangent_step(self._representation, samples)
             return {each.task.name: self._risk(each, step) - each.stepped for each in targets}

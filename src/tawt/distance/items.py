@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +95,8 @@ def gathered(
 def batches(
     examples: Examples, *, device: torch.device, positions: Tensor | None = None
 ) -> Iterator[Batch]:
-    """Examples in batches, on the device."""
+    """Examples in batches of about the same size, on the device."""
     order = torch.arange(len(examples)) if positions is None else positions
-    for some in order.tensor_split(tuple(range(_BATCH, len(order), _BATCH))):
+    for some in order.tensor_split(max(1, math.ceil(len(order) / _BATCH))):
         batch = examples.batch(some.numpy())
         yield type(batch)(moved(batch.inputs, device), moved(batch.labels, device))

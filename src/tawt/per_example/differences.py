@@ -4,7 +4,7 @@
 
 Too large an ε bends, too small a one drowns in rounding. The first batch tells: the quotients at ε
 and at ε/2 would be the same if either did not matter, so how far they are apart says how far off
-they are (Richardson), and ε is moved to where that is least.
+they are (Richardson), and ε is moved to where that is least; so for every task's first batch.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Differences:
         return [(own, room) for room, (own, _) in zip(self._room, self._moves, strict=True)]
 
     def _chosen(self, losses: Losses) -> Tensor:
-        """The first batch's products, at the step size that it shows to be best."""
+        """A first batch's products, at the step size that it shows to be best."""
         precision = torch.finfo(width(self._moves[0][0])).eps
         size, most = _first_sizes(self._moves, precision, near=self._near)
         errors: dict[float, float] = {}
@@ -102,6 +102,7 @@ class Differences:
         for _ in range(_TRIES):
             above, below = self._both(losses, size)
             if torch.equal(above, below) and size >= most:
+                _log.info("The losses of a batch do not move along the direction: products of 0.")
                 return torch.zeros_like(_over(above, below, size))  # the next batch may show more
             change = _ratio(above.double() - below.double(), (above.double() + below.double()) / 2)
             wanted = math.cbrt(precision)

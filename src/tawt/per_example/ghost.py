@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from tawt.per_example.losses import Losses
 
 _log = logging.getLogger(__name__)
+
+_EVERY = 4  # batches that a layer is checked on: so many first ones, and one of so many later
+_UNFIT: WeakSet[nn.Module] = WeakSet()
+"""Layers that failed a check: another batch may not show it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +56,10 @@ class Ghost:
 
     A layer must be run once a batch, on inputs whose first dimension is the example. A table that
     is looked up once for all examples (of positions, say) is looked up for each. Every layer is
-    checked on the first batch that runs it, the second, the fourth, the eighth and so on: one
-    example is differentiated by itself. A layer that is not as it must be is given up, in that
-    batch and for good. (A model that sorts its rows does not show it on rows of one length.)
+    checked on the first batches that run it and on every fourth one later: one example is
+    differentiated by itself. (A model that sorts its rows does not show it on rows of one length.)
+    A layer that fails is given up, in that batch and for good, here and wherever else the model's
+    norms are asked for.
 
     Args:
         module: All that losses run.
@@ -70,7 +76,7 @@ class Ghost:
         self._module = module
         self._layers = _layers(module, parameters)
         self._shown: Counter[Layer] = Counter()
-        """Batches in which a layer could show what it is."""
+        """Batches that ran a layer."""
         self._for_each: set[nn.Module] = set()
         self._may_repeat = True
 
@@ -160,16 +166,20 @@ class Ghost:
 
     def _check(self, ran: Pass, squares: Mapping[Layer, Squares]) -> None:
         """Give up the layers whose norms are not those of an example differentiated by itself."""
-        alone = len(ran.losses) == 1  # in its place in any order: that shows less
         ran_here = [layer for layer in self._layers if squares[layer]]
-        new = [each for each in ran_here if alone or (self._shown[each] + 1).bit_count() == 1]
-        self._shown.update(each for each in ran_here if each not in new)
+        new = [
+            layer
+            for layer in ran_here
+            if self._shown[layer] < _EVERY or self._shown[layer] % _EVERY == 0
+        ]
+        self._shown.update(ran_here)
         if not new:
             return
         total = torch.stack([value for layer in new for value in squares[layer].values()]).sum(0)
         largest = int(total.argmax())
         size = float(total[largest])
         if not 0 < size < math.inf:
+            self._shown.subtract(new)
             return  # this batch shows nothing
         rough = 30 * torch.finfo(total.dtype).eps ** 0.5
         points = [point for layer in new for point in ran.points[layer]]
@@ -177,16 +187,20 @@ class Ghost:
         for layer in new:
             pairs = [(float(squares[layer][name][largest]), next(exact)) for name in layer.asked]
             if all(_is_near(ours, exactly, rough, size) for ours, exactly in pairs):
-                self._shown[layer] += not alone
                 continue
             self._layers.remove(layer)
-            if self._shown[layer]:
+            _UNFIT.add(layer.module)
+            if self._shown[layer] > 1:
                 _log.warning(
-                    "A %s no longer sees examples in their order: norms of %d earlier batches may "
-                    "be other examples'; now they are taken one by one.",
-                    type(layer.module).__name__,
-                    self._shown[layer],
+                    "Norms from the layer %s are wrong in this batch, and may be in %d before it; "
+                    "from now on they are taken one by one.",
+                    self._name(layer),
+                    self._shown[layer] - 1,
                 )
+
+    def _name(self, layer: Layer) -> str:
+        names = (name for name, part in self._module.named_modules() if part is layer.module)
+        return next(names, "") or type(layer.module).__name__
 
 
 def _is_near(square: float, gradient: Tensor | None, rough: float, size: float) -> bool:
@@ -222,6 +236,6 @@ def _layers(module: nn.Module, parameters: Sequence[Tensor]) -> list[Layer]:
             for name, parameter in part._parameters.items()
             if parameter is not None and id(parameter) in asked
         }
-        if identity is not None and own:
+        if identity is not None and own and part not in _UNFIT:
             layers.append(Layer(part, identity, own))
     return layers

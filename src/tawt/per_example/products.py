@@ -72,7 +72,10 @@ class ExampleProducts:
 
     @property
     def relative_error(self) -> float | None:
-        """Of differences, on the worst task's first batch; none for forward mode: it is exact."""
+        """Of differences, on the worst task's first batch.
+
+        None for forward mode, which is exact, and as long as no batch's losses have moved.
+        """
         return None if self._differences is None else self._differences.relative_error
 
     def __call__(self, losses: Losses) -> Tensor:

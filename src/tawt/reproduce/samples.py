@@ -95,8 +95,8 @@ def _row(
         "seconds": [record["seconds"] for record in records[run.name]],
     }
     last = [record["updates"][-1] for record in records[run.name] if record["updates"]]
-    if last and all("units" in update for update in last):
-        effective = [update["units"]["effective_sample_size"] for update in last]
+    effective = [update.get("units", {}).get("effective_sample_size") for update in last]
+    if effective and None not in effective:  # records from before have none
         row["effective_examples"] = float(np.mean(effective))
     if plain is not None:
         gains = np.array(mine) - np.array(scores[plain])

@@ -222,11 +222,16 @@ def _known(alignment: float) -> float | None:
 
 
 def _image(task: Task, index: int) -> str | None:
-    """A PNG in base64, where examples are grey or coloured images; of large ones some pixels."""
+    """A PNG in base64, where examples are grey or coloured images; of large ones some pixels.
+
+    Without a dimension of channels, only if small: a large one may be anything.
+    """
     inputs = getattr(task.train, "inputs", None)
-    if inputs is None or inputs.dim() not in (3, 4):
+    if inputs is None or inputs.dim() not in (3, 4) or not inputs.numel():
         return None
     if inputs.dim() == 4 and inputs.shape[1] not in (1, 3):
+        return None
+    if inputs.dim() == 3 and max(inputs.shape[-2:]) > _WIDEST:
         return None
     apart = math.ceil(max(inputs.shape[-2:]) / _WIDEST)
     pixels = inputs[index].double()[..., ::apart, ::apart]

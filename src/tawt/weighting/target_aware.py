@@ -290,7 +290,9 @@ class TargetAware(Weighting):
 
     def _summary(self, measured: UnitHypergradient) -> dict[str, Any]:
         assert isinstance(self.weights, UnitWeights)
-        return {**self.weights.summary(), "relative_error": measured.relative_error}
+        error = measured.relative_error
+        known = None if error is None else _finite(error)
+        return {**self.weights.summary(), "relative_error": known}
 
     def state_dict(self) -> dict[str, Any]:
         """The weights and their history; the rest is the constructor's."""
