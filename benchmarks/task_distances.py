@@ -85,6 +85,7 @@ class Plan:
             name: {
                 **{split: str(self._file(name, split)) for split in ("train", "test")},
                 "limit": limit if name == target else self.sentences,
+                # Of the others nothing is held out, and some have fewer.
                 **({"limit_test": self.held_out} if name == target and name in TARGETS else {}),
             }
             for name in (*sources, target)

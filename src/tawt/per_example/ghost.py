@@ -75,7 +75,7 @@ class Ghost:
     def __init__(self, module: nn.Module, parameters: Sequence[Tensor]) -> None:
         self._module = module
         self._layers = _layers(module, parameters)
-        self._shown: Counter[Layer] = Counter()
+        self._ran: Counter[Layer] = Counter()
         """Batches that ran a layer."""
         self._for_each: set[nn.Module] = set()
         self._may_repeat = True
@@ -170,16 +170,16 @@ class Ghost:
         new = [
             layer
             for layer in ran_here
-            if self._shown[layer] < _EVERY or self._shown[layer] % _EVERY == 0
+            if self._ran[layer] < _EVERY or self._ran[layer] % _EVERY == 0
         ]
-        self._shown.update(ran_here)
+        self._ran.update(ran_here)
         if not new:
             return
         total = torch.stack([value for layer in new for value in squares[layer].values()]).sum(0)
         largest = int(total.argmax())
         size = float(total[largest])
         if not 0 < size < math.inf:
-            self._shown.subtract(new)
+            self._ran.subtract(new)
             return  # this batch shows nothing
         rough = 30 * torch.finfo(total.dtype).eps ** 0.5
         points = [point for layer in new for point in ran.points[layer]]
@@ -190,12 +190,12 @@ class Ghost:
                 continue
             self._layers.remove(layer)
             _UNFIT.add(layer.module)
-            if self._shown[layer] > 1:
+            if self._ran[layer] > 1:
                 _log.warning(
                     "Norms from the layer %s are wrong in this batch, and may be in %d before it; "
                     "from now on they are taken one by one.",
                     self._name(layer),
-                    self._shown[layer] - 1,
+                    self._ran[layer] - 1,
                 )
 
     def _name(self, layer: Layer) -> str:

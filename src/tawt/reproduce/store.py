@@ -27,6 +27,7 @@ _KEPT = (
     *("target", "metric", "scores", "weights", "multipliers", "seed", "steps", "seconds"),
     *("versions", "machine", "commit", "data"),
 )
+_OF_UNITS = ("count", "entropy", "effective_sample_size", "quantiles")
 
 
 class Store:
@@ -79,9 +80,6 @@ class Store:
 
     def _record(self, name: str) -> Path:
         return self.folder / "records" / f"{name}.json"
-
-
-_OF_UNITS = ("count", "entropy", "effective_sample_size", "quantiles")
 
 
 def _kept(update: dict[str, Any]) -> dict[str, Any]:
