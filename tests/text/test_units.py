@@ -1,14 +1,19 @@
 """Weights on the sentences and texts of a source, and on groups of them."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from tawt.per_example import ExampleNorms
 from tawt.per_example.each import Each
 from tawt.studies import RunFolder, units
 from tawt.studies.auditing import audit
 from tawt.studies.run import check, run
+from tawt.text.kinds.tagging import Tagging
+from tawt.text.tokens import NO_TAG
 from tawt.training.each import EachExample
 from tests.text.studies import TextStudy, reviews, tagged, tagging_study
 
@@ -45,6 +50,39 @@ def test_sentences_are_audited_with_their_words_and_lines(tiny, tmp_path, alignm
     for each in shown:
         assert each["weight"] == pytest.approx(np.mean(having[each["label"]]), rel=1e-6)
     assert shown == sorted(shown, key=lambda each: (-each["examples"], each["label"]))
+
+
+@pytest.mark.parametrize(("unit", "alone"), [("example", True), ("group", True), ("task", False)])
+def test_the_loss_of_a_weighed_sentence_is_the_mean_over_its_words(
+    tiny, tmp_path, monkeypatch, unit, alone
+):
+    """In every step and every measuring; the target's, and those of whole tasks, are of words."""
+    study = tagging_study(tmp_path / "study", tiny, paradigm="joint")
+    study.set("model.max_length", 12)  # some sentences are several rows
+    tasks, *_ = check(study.config)
+    of_kind = {task.kind: task for task in tasks}
+    seen = Counter()
+    made = Tagging.losses
+
+    def checked(kind, outputs, labels):
+        task = of_kind[kind]
+        words = [outputs[row][tags != NO_TAG] for row, tags in enumerate(labels.tags)]
+        gold = [tags[tags != NO_TAG].long() for tags in labels.tags]
+        sums = [cross_entropy(*pair, reduction="sum") for pair in zip(words, gold, strict=True)]
+        owners = labels.sentence.tolist()
+        average = np.mean([len(sentence.words) for sentence in task.train.sentences])
+        own = [sum(len(g) for g, o in zip(gold, owners, strict=True) if o == k) for k in owners]
+        counts = own if alone and task.name == "pos" else [average] * len(owners)
+        found = made(kind, outputs, labels)
+        assert found.tolist() == pytest.approx(
+            [total.item() / count for total, count in zip(sums, counts, strict=True)], rel=1e-4
+        )
+        seen[task.name] += 1
+        return found
+
+    monkeypatch.setattr(Tagging, "losses", checked)
+    run(with_units(study, unit).config, tmp_path / "run")
+    assert min(seen["pos"], seen["chunks"]) > 3
 
 
 @pytest.fixture

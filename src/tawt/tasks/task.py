@@ -40,7 +40,9 @@ class Examples(Protocol):
 
     Those of different lengths may say so in an attribute `lengths`, one number each; like is then
     computed with like, and little is padded. Those that become several rows of a batch may say how
-    many in an attribute `rows`.
+    many in an attribute `rows`. Those whose losses are made to add up to the task's (a word of a
+    long sentence counts as much as one of a short) may give others, each a mean of its own, from a
+    method `by_themselves()`.
     """
 
     def __len__(self) -> int: ...
@@ -138,6 +140,10 @@ class Subset:
         """The examples at these positions of the subset."""
         return self._examples.batch(self._indices[indices])
 
+    def by_themselves(self) -> Subset:
+        """The same of them, each with a loss of its own."""
+        return Subset(by_themselves(self._examples), self._indices)
+
 
 def lengths_of(examples: Examples) -> Indices | None:
     """How long each example is, where they differ in that.
@@ -156,3 +162,17 @@ def rows_of(examples: Examples) -> Indices | None:
     """How many rows of a batch each example takes, where that is not always one."""
     known: Indices | None = getattr(examples, "rows", None)
     return known
+
+
+def by_themselves(examples: Examples) -> Examples:
+    """The examples with losses that can be weighed one by one: means of their own.
+
+    Example:
+        >>> class Plain: pass
+        >>> examples = Plain()
+        >>> by_themselves(examples) is examples  # where losses are of that kind anyway
+        True
+    """
+    make = getattr(examples, "by_themselves", None)
+    found: Examples = examples if make is None else make()
+    return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tawt.gradients import trainable
 from tawt.per_example import ExampleNorms
-from tawt.tasks.task import Subset, lengths_of
+from tawt.tasks.task import Subset, by_themselves, lengths_of
 from tawt.training.batches import Schedule
 from tawt.training.devices import as_in_the_first
 from tawt.training.each import EachExample
@@ -57,6 +57,13 @@ class Material:
         self._settings = settings
         self._seed = seed
         self._parts = {name: self._halves(name) for name in targets}
+        self._fine = weighting if isinstance(weighting, TargetAware) and weighting.is_fine else None
+        """What weighs examples or groups, if that is what is weighed."""
+        self._sources = {
+            name: task.train if self._fine is None else by_themselves(task.train)
+            for name, task in self.tasks.items()
+            if name not in targets
+        }
 
     def sizes(self, phases: Iterable[Phase]) -> dict[str, int]:
         """Training examples of every task that is weighed, as many as are trained on."""
@@ -77,7 +84,7 @@ class Material:
         return {
             name: self._parts[name][phase.target_part]
             if name in self._parts
-            else self.tasks[name].train
+            else self._sources[name]
             for name in names
         }
 
@@ -112,9 +119,9 @@ class Material:
         fresh = self._fresh(phase, model, accelerator, update=step)
         loss_of = fresh if recorder is None else RecordedPasses(fresh, recorder)
         move = self._weighting.update
-        if isinstance(self._weighting, TargetAware) and self._weighting.is_fine:
-            each = self._each(phase, model, accelerator.device, update=step)
-            move = partial(self._weighting.update, losses_of=each)
+        if self._fine is not None:
+            each = self._each(self._fine, phase, model, accelerator.device, update=step)
+            move = partial(self._fine.update, losses_of=each)
         moved = move(model.representation, loss_of=loss_of, step=step, touching=[model])
         if moved is not None and accelerator.num_processes > 1:
             weights = self._weighting.weights
@@ -138,18 +145,22 @@ class Material:
         )
 
     def _each(
-        self, phase: Phase, model: MultiTaskModel, device: torch.device, *, update: int
+        self,
+        weighting: TargetAware,
+        phase: Phase,
+        model: MultiTaskModel,
+        device: torch.device,
+        *,
+        update: int,
     ) -> EachExample:
-        assert isinstance(self._weighting, TargetAware)
-        representation = trainable(model.representation)
         one_by_one = (
-            self._weighting.rule.alignment.needs_norms
-            and ExampleNorms(model, representation).one_by_one
+            weighting.rule.alignment.needs_norms
+            and ExampleNorms(model, trainable(model.representation)).one_by_one
         )
         return EachExample(
             model,
             self.tasks,
-            self.examples(phase, self._weighting.weights.names),
+            self.examples(phase, weighting.weights.names),
             at_once=_ONE_BY_ONE if one_by_one else 4 * self._settings.batch_size,
             most=self._settings.unit_examples,
             draw=stream(self._seed, "units", update),

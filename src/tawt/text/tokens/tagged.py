@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,8 @@ class TagLabels(NamedTuple):
     """Position of the tag at each word's first piece, `NO_TAG` elsewhere, `(rows, width)`."""
     share: Tensor
     """What a word counts in its sentence's loss: one over the words of an average sentence, so
-    that L_t is the mean over the task's words, as the scores are."""
+    that L_t is the mean over the task's words, as the scores are. Where sentences are weighed one
+    by one, one over the words of its own, `(rows,)`."""
     sentence: Tensor
     """Which sentence of the batch a row is of, `(rows,)`."""
 
@@ -75,7 +77,7 @@ class TaggedExamples:
         self._ids = FlatRows.joined(ids, dtype=np.int32)
         self._tags = FlatRows.joined(tags, dtype=np.int32)
         words = int((self._tags.values != NO_TAG).sum())
-        self._share = len(sentences) / max(1, words)
+        self._shares = np.array(len(sentences) / max(1, words), np.float32)
         self._first = np.concatenate([[0], np.cumsum(counts)])
         self.lengths: Ints = np.maximum.reduceat(self._ids.lengths, self._first[:-1])
         """Pieces of each sentence's longest row, to compute like with like."""
@@ -105,9 +107,17 @@ class TaggedExamples:
         tags = self._tags.padded(rows, width=width, filler=NO_TAG)
         lengths = self._ids.lengths[rows]
         inputs = TextInputs(torch.from_numpy(ids), torch.from_numpy(lengths), None, "words")
-        share = torch.tensor(self._share, dtype=torch.float32)
-        labels = TagLabels(torch.from_numpy(tags), share, torch.from_numpy(owners))
+        shares = self._shares[indices][owners] if self._shares.ndim else self._shares
+        labels = TagLabels(torch.from_numpy(tags), torch.tensor(shares), torch.from_numpy(owners))
         return Batch(inputs, labels, labels.sentence)
+
+    def by_themselves(self) -> TaggedExamples:
+        """The same sentences; the loss of each is the mean over its own words."""
+        in_rows = np.add.reduceat(self._tags.values != NO_TAG, self._tags.starts[:-1], dtype=int)
+        words = np.add.reduceat(in_rows, self._first[:-1])
+        alone = copy(self)
+        alone._shares = (1 / np.maximum(1, words)).astype(np.float32)
+        return alone
 
     def fingerprint(self) -> str:
         """SHA-256 of pieces and tags."""
