@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 RESULTS = Path(__file__).parent / "results"
 IMAGES = Path(__file__).parent / "images"
 WIDTH = 760
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7a7f85"  # Okabe and Ito's, and grey
+# Okabe and Ito's, and grey.
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7a7f85"
+MAIN = "table-main-minilm"
 # Viridis from 0.3 to 0.8: its ends are lost on a dark or on a light page.
 VIRIDIS = (
     *("#355f8d", "#2f6c8e", "#2a788e", "#25848e", "#21918c", "#1e9c89"),
@@ -221,7 +223,7 @@ def task_distance(record: dict[str, Any]) -> list[str]:
 
 def source_ratio(record: dict[str, Any]) -> list[str]:
     """What weights add to normalized joint training, over how many times more source there is."""
-    columns, target = record["columns"], next(iter(record["data"]))
+    columns, [target] = record["columns"], record["rows"][0]["numbers"][0]["sizes"]  # it alone
     numbers = next(row for row in record["rows"] if row["against"])["numbers"][: len(columns)]
     every = [gain for number in numbers for gain in (*number["gains"], number["paper_gain"])]
     left, right = 56, 740
@@ -262,28 +264,44 @@ def source_ratio(record: dict[str, Any]) -> list[str]:
     return parts
 
 
-def main_gains(record: dict[str, Any]) -> list[str]:
+def main_gains(*records: dict[str, Any]) -> list[str]:
     """What weights add to a way of training, by target: here, and in the paper."""
-    targets = record["columns"]
-    weighted = [row for row in record["rows"] if row["against"]]
-    numbers = [number for row in weighted for number in row["numbers"][: len(targets)]]
-    every = [gain for number in numbers for gain in (*number["gains"], number["paper_gain"])]
-    words = f"here, MiniLM: mean, and a dot for each of {len(record['seeds'])} seeds"
-    parts = legend(90, [(ORANGE, words), (BLUE, "the paper, BERT")])
-    places = [96 + 46 * place for place in range(len(targets))]
-    parts += [text(78, y + 4, name, anchor="end") for y, name in zip(places, targets, strict=True)]
-    for place, row in enumerate(weighted):
+    shown = list(zip(("MiniLM, 3e-4", "MiniLM, 5e-5", "MPNet, 5e-5"), records, strict=True))
+    colours = (ORANGE, GREEN, PURPLE)
+    words = [f"{name}, {_of_seeds(record)}" for name, record in shown]
+    parts = legend(12, [*zip(colours, words, strict=True), (BLUE, "the paper, BERT, 5e-5")])
+    targets, apart = records[0]["columns"], 17
+    places = [84 + place * (apart * 4 + 18) for place in range(len(targets))]
+    for y, name in zip(places, targets, strict=True):
+        parts += [text(78, y + 1.5 * apart + 4, name, anchor="end")]
+    tables = [[row for row in record["rows"] if row["against"]] for record in records]
+    every = [
+        gain
+        for row in (row for table in tables for row in table)
+        for number in row["numbers"][: len(targets)]
+        for gain in (*number["gains"], number["paper_gain"])
+    ]
+    for place, ways in enumerate(zip(*tables, strict=True)):
         left = 90 + 224 * place
-        axis = fitted([0, *every], start=left, end=left + 160, step=10)
+        axis = fitted([0, *every], start=left, end=left + 160, step=20)
         rows = []
-        for y, number in zip(places, row["numbers"], strict=False):  # the last is the average
-            gain, paper = number["gain"], number["paper_gain"]
-            rows += [Row(y - 9, gain, number["gains"], ORANGE, signed(gain, 1))]
-            rows += [Row(y + 9, paper, (), BLUE, signed(paper, 2))]
-        parts += [text(left, 52, row["name"].removesuffix(" training"))]
+        for column, y in enumerate(places):
+            ours = [way["numbers"][column] for way in ways]
+            for shift, (number, colour) in enumerate(zip(ours, colours, strict=True)):
+                at, gain = y + apart * shift, number["gain"]
+                scores = number["gains"] if len(number["gains"]) > 1 else ()
+                rows += [Row(at, gain, scores, colour, signed(gain, 1))]
+            paper = ours[0]["paper_gain"]
+            rows += [Row(y + 3 * apart, paper, (), BLUE, signed(paper, 2))]
+        parts += [text(left, 52, ways[0]["name"].removesuffix(" training"))]
         parts += panel(axis, rows, top=66, base=0)
-        parts += [text(left, places[-1] + 60, "points over the plain row")]
+        parts += [text(left, places[-1] + 3 * apart + 52, "points over the plain row")]
     return parts
+
+
+def _of_seeds(record: dict[str, Any]) -> str:
+    count = len(record["seeds"])
+    return f"{count} seeds" if count > 1 else "one seed"
 
 
 def corrupted_labels(record: dict[str, Any]) -> list[str]:
@@ -328,7 +346,7 @@ PICTURES: dict[str, tuple[Callable[..., list[str]], int, tuple[str, ...]]] = {
     "weighted-samples": (weighted_samples, 374, (SAMPLES, f"{SAMPLES}-supersense")),
     "task-distance": (task_distance, 438, ("figure-task-distance",)),
     "source-ratio": (source_ratio, 426, ("table-source-ratio-minilm",)),
-    "main-gains": (main_gains, 306, ("table-main-minilm",)),
+    "main-gains": (main_gains, 462, (MAIN, f"{MAIN}-5e-5", "table-main-mpnet")),
     "corrupted-labels": (corrupted_labels, 374, ("corrupted-labels",)),
 }
 
