@@ -101,7 +101,7 @@ def _two_layers(*, device: torch.device, quick: bool) -> Case:
         ),
         torch.randn(100 if quick else _EXAMPLES, 250),
         batch=500,
-        repeats=1 if quick else 25,
+        repeats=1 if quick else 75,
         # 1000 examples are two batches, too few for the search for a step size to pay.
         goals={"forward": 30.0, "differences": None},
         most_passes=None if device.type == "cuda" else 2.5,

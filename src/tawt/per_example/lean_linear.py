@@ -54,7 +54,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        return F.linear(rows, weight, bias)
+        return _affine(rows, weight, bias)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -68,8 +68,15 @@ class _Linear(torch.autograd.Function):
     ) -> Tensor | None:
         rows_at, weight_at = ctx.saved_tensors
         if weight is not None:
-            found = F.linear(rows_at, weight, bias)
+            found = _affine(rows_at, weight, bias)
             return found if rows is None else found.addmm_(rows, weight_at.mT)
         if rows is not None:
-            return F.linear(rows, weight_at, bias)
+            return _affine(rows, weight_at, bias)
         return None if bias is None else bias.expand(len(rows_at), -1)
+
+
+def _affine(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """As `F.linear`, which on a CPU writes the bias into every row before it multiplies."""
+    if bias is None or not rows.is_cpu:
+        return F.linear(rows, weight, bias)
+    return F.linear(rows, weight).add_(bias)
