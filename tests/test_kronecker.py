@@ -65,22 +65,50 @@ def test_one_layer_against_the_definition(eigenvalues):
     torch.testing.assert_close(ours.flatten(), expected)
 
 
-@pytest.mark.parametrize("kind", ["cross-entropy", "squared error", "yes or no"])
-def test_sampled_labels_approach_the_hessian(kind):
+def of_words(out, *, reduction):
+    """Sentences of one to four words with the mean over its words for each, or over all words."""
+    examples, most, _ = out.shape
+    tags = torch.zeros(examples, most, dtype=torch.long)
+    words = 1 + torch.arange(examples) % most
+    tags[torch.arange(most) >= words[:, None]] = -100
+    if reduction == "mean":
+        return F.cross_entropy(out.flatten(0, 1), tags.flatten())
+    each = F.cross_entropy(out.flatten(0, 1), tags.flatten(), reduction=reduction)
+    return (each.view_as(tags).sum(1) / words).mean()
+
+
+def of_weighed_classes(out):
+    labels = torch.arange(len(out)) % 2
+    return F.cross_entropy(out, labels, weight=torch.tensor([1.0, 1.0], **DOUBLE))
+
+
+LOSSES = {
+    "cross-entropy": lambda out: F.cross_entropy(out, torch.zeros(len(out), dtype=torch.long)),
+    "scaled": lambda out: 3 * F.cross_entropy(out, torch.zeros(len(out), dtype=torch.long)),
+    "by class": of_weighed_classes,
+    "squared error": lambda out: F.mse_loss(out, torch.zeros_like(out)),
+    "yes or no": lambda out: F.binary_cross_entropy_with_logits(out, torch.zeros_like(out)),
+    "a sum": lambda out: F.mse_loss(out, torch.zeros_like(out), reduction="sum") / len(out),
+    "words of sentences": lambda out: of_words(out.view(-1, 4, 2), reduction="none"),
+    "words of all": lambda out: of_words(out.view(-1, 4, 2), reduction="mean"),
+}
+
+
+@pytest.mark.parametrize("eigenvalues", ["products", "corrected"])
+@pytest.mark.parametrize("kind", LOSSES)
+def test_sampled_labels_approach_the_hessian(kind, eigenvalues):
     """With one input only, and a loss right on the layer, K-FAC is the Hessian itself."""
     layer = nn.Linear(3, 2).double()
     inputs = torch.tensor([[0.5, -1.0, 2.0]], **DOUBLE).expand(40_000, -1)
-    losses = {
-        "cross-entropy": lambda out: F.cross_entropy(out, torch.zeros(len(out), dtype=torch.long)),
-        "squared error": lambda out: 2 * F.mse_loss(out, torch.zeros_like(out)),
-        "yes or no": lambda out: 2 * F.binary_cross_entropy_with_logits(out, torch.zeros_like(out)),
-    }
+    if kind.startswith("words"):
+        inputs = inputs.view(-1, 4, 3)
 
     def loss_of(task):
-        return losses[kind](layer(inputs))
+        return LOSSES[kind](layer(inputs))
 
     parameters = list(layer.parameters())
-    _, sampled = solved(KroneckerFactored(damping=0.1), parameters, loss_of)
+    curvature = KroneckerFactored(damping=0.1, eigenvalues=eigenvalues)
+    _, sampled = solved(curvature, parameters, loss_of)
     _, exact = solved(Dense(damping=0.1), parameters, loss_of)
     torch.testing.assert_close(sampled, exact, rtol=0.03, atol=0.03)
 
@@ -200,7 +228,7 @@ def test_nothing_is_watched_afterwards():
 
 class TestOwnLabels:
     def drawn(self, func, predictions, labels, **options):
-        return OwnLabels(seed=0).exchanged(func, (predictions, labels), options)[1]
+        return OwnLabels(seed=0).drawn(func, predictions, labels, options)
 
     def test_classes_come_by_their_probability(self):
         shares = torch.tensor([0.7, 0.2, 0.1])
@@ -223,8 +251,9 @@ class TestOwnLabels:
 
     def test_what_is_no_prediction_keeps_its_labels(self):
         fixed, labels = torch.zeros(4, 3), torch.zeros(4, dtype=torch.long)
-        assert self.drawn(F.cross_entropy, fixed, labels) is labels
-        assert self.drawn(F.l1_loss, fixed.requires_grad_(), fixed) is fixed
+        own = OwnLabels(seed=0)
+        assert own.loss(F.cross_entropy, (fixed, labels), {}) is None
+        assert own.loss(F.l1_loss, (fixed.clone().requires_grad_(), fixed), {}) is None
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,8 @@ class Call(NamedTuple):
     inputs: Tensor
     """a, shape `(examples, places, in)`, with a column of ones for the bias."""
     gradients: Tensor
-    """∂L_t/∂y of the source's mean loss, shape `(examples, places, out)`."""
+    """∂L_t/∂y, or what comes back to y if terms of the loss count the root of what they do; shape
+    `(examples, places, out)`."""
 
 
 class Source(NamedTuple):
@@ -32,7 +33,7 @@ class Source(NamedTuple):
     share: float
     """ω_t."""
     examples: int
-    """That its loss is the mean of."""
+    """That its loss is the mean of; one, if that is in the gradients by its root."""
     calls: list[Call]
 
     def input_factor(self) -> Tensor:
@@ -112,17 +113,18 @@ def corrected_spectrum(layer: Layer) -> Spectrum:
 
 
 def layers_of(
-    seen: Iterable[tuple[float, Sequence[Use]]], parameters: Sequence[Tensor]
+    seen: Iterable[tuple[float, Sequence[Use], bool]], parameters: Sequence[Tensor]
 ) -> list[Layer]:
     """The layers, each once, with what every source says about them.
 
     Args:
-        seen: For every source its ω_t and the calls of layers, gradients filled in.
+        seen: For every source its ω_t, the calls of layers, gradients filled in, and whether terms
+            of its loss counted the root of what they do.
         parameters: Those that are trained, frozen ones left out.
     """
     places = {id(parameter): place for place, parameter in enumerate(parameters)}
     layers: dict[int, Layer] = {}
-    for share, uses in seen:
+    for share, uses, by_root in seen:
         calls: dict[int, list[Call]] = {}
         for use in uses:
             if use.gradients is None:  # it did not reach the loss
@@ -133,7 +135,7 @@ def layers_of(
         # A source can come in parts, and a layer can be called twice for the same examples.
         examples = min((sum(len(c.inputs) for c in found) for found in calls.values()), default=0)
         for key, found in calls.items():
-            layers[key].sources.append(Source(share, examples, found))
+            layers[key].sources.append(Source(share, 1 if by_root else examples, found))
     return list(layers.values())
 
 

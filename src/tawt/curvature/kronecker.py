@@ -96,8 +96,8 @@ class KroneckerFactored(Curvature):
             entry.div_(total / size + self.damping)
         return list(direction)
 
-    def _seen(self, hessian: WeightedHessian) -> Iterator[tuple[float, list[Use]]]:
-        """ω_t and the calls of layers, for every source; one backward pass each."""
+    def _seen(self, hessian: WeightedHessian) -> Iterator[tuple[float, list[Use], bool]]:
+        """For `layers_of`, every source; one backward pass each."""
         labels = OwnLabels(seed=self.seed) if self.labels == "sampled" else None
         losses = hessian.losses()
         while True:
@@ -107,7 +107,7 @@ class KroneckerFactored(Curvature):
                 return
             share, loss = found
             gradient_of(loss, hessian.parameters)
-            yield share, watch.uses
+            yield share, watch.uses, watch.has_exchanged
 
 
 _SPECTRA = {"corrected": corrected_spectrum, "products": product_spectrum}

@@ -3,6 +3,11 @@
 The mean of g gᵀ over such labels is the Fisher information, which for these losses is the
 Gauss-Newton matrix, a Hessian without its negative part. Over the true labels it is the "empirical
 Fisher", which shrinks with the residuals and is no second derivative of anything.
+
+A loss Σ s_i ℓ_i has the Gauss-Newton matrix Σ s_i E[∇ℓ_i ∇ℓ_iᵀ], but squares of its gradients have
+s_i². So s_i, which is what comes back to a term, is replaced by its root. Terms can then count
+what they like (a word in its sentence, a sentence in its batch), and those of one example need not
+be told apart: labels drawn independently leave no products between them.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class OwnLabels:
-    """Exchanges the labels that known loss functions are called with.
+    """Computes known losses with labels of the model's own.
 
     Args:
         seed: Of the draws; no other random stream is touched.
@@ -27,30 +32,48 @@ class OwnLabels:
     Example:
         >>> sure = torch.tensor([[9.0, 0.0], [0.0, 9.0]], requires_grad=True)
         >>> wrong = torch.tensor([1, 0])
-        >>> OwnLabels(seed=0).exchanged(F.cross_entropy, (sure, wrong), {})[1]
-        tensor([0, 1])
+        >>> loss = OwnLabels(seed=0).loss(F.cross_entropy, (sure, wrong), {})
+        >>> round(loss.item(), 4), round(F.cross_entropy(sure, wrong).item(), 4)
+        (0.0001, 9.0001)
     """
 
     def __init__(self, *, seed: int) -> None:
         self._seed = seed
         self._generators: dict[torch.device, torch.Generator] = {}
 
-    def exchanged(
+    def loss(
         self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[Any, ...]:
-        """The arguments, with other labels if `func` is a loss of predictions and labels."""
-        draw = _DRAWS.get(func)
-        if draw is None or len(args) < 2:
-            return args
+    ) -> Tensor | None:
+        """What `func` returns with other labels, if it is a loss of predictions and labels.
+
+        In its graph, gradients are those of terms that count the root of what they do.
+        """
+        if func not in _DRAWS or len(args) < 2:
+            return None
         predictions, labels = args[:2]
         if not predictions.requires_grad or labels.requires_grad:
-            return args
+            return None
+        drawn = self.drawn(func, predictions, labels, kwargs)
+        terms: Tensor = func(predictions, drawn, *args[2:], **{**kwargs, "reduction": "none"})
+        terms.register_hook(lambda count: count.abs().sqrt())  # type: ignore[no-untyped-call]
+        reduction = kwargs.get("reduction", "mean")
+        if reduction == "none":
+            return terms
+        return terms.sum() if reduction == "sum" else terms.sum() / _divisor(terms, drawn, kwargs)
+
+    def drawn(
+        self,
+        func: Callable[..., Any],
+        predictions: Tensor,
+        labels: Tensor,
+        kwargs: Mapping[str, Any],
+    ) -> Tensor:
+        """Labels for a known loss, in place of these; places that are ignored stay so."""
         with torch.no_grad():
-            drawn = draw(predictions, labels, self._generator(predictions.device))
-            if not labels.is_floating_point():
-                ignored = labels == kwargs.get("ignore_index", -100)
-                drawn = torch.where(ignored, labels, drawn)
-        return predictions, drawn, *args[2:]
+            found = _DRAWS[func](predictions, labels, self._generator(predictions.device))
+            if labels.is_floating_point():
+                return found
+            return torch.where(labels == kwargs.get("ignore_index", -100), labels, found)
 
     def _generator(self, device: torch.device) -> torch.Generator:
         if device not in self._generators:
@@ -78,6 +101,15 @@ def _numbers(means: Tensor, labels: Tensor, generator: torch.Generator) -> Tenso
 def _yes_or_no(logits: Tensor, labels: Tensor, generator: torch.Generator) -> Tensor:
     drawn = torch.rand(logits.shape, generator=generator, device=logits.device)
     return (drawn < logits.sigmoid()).to(labels.dtype)
+
+
+def _divisor(terms: Tensor, labels: Tensor, kwargs: Mapping[str, Any]) -> Tensor | int:
+    """What a mean of these terms is divided by: their number, or the weights of their classes."""
+    if labels.is_floating_point():
+        return terms.numel()
+    kept = labels[labels != kwargs.get("ignore_index", -100)]
+    weight = kwargs.get("weight")
+    return kept.numel() if weight is None else weight[kept].sum()
 
 
 _DRAWS: dict[Callable[..., Any], Callable[[Tensor, Tensor, torch.Generator], Tensor]] = {

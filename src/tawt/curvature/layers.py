@@ -40,7 +40,7 @@ class Watch(TorchFunctionMode):
 
     Args:
         parameters: Only layers with one of these count.
-        labels: What a known loss function is given in place of the labels; none leaves them.
+        labels: Computes known losses with other labels; none leaves them as they are.
     """
 
     def __init__(self, parameters: Sequence[Tensor], *, labels: OwnLabels | None) -> None:
@@ -48,6 +48,8 @@ class Watch(TorchFunctionMode):
         self._wanted = {id(parameter) for parameter in parameters}
         self._labels = labels
         self.uses: list[Use] = []
+        self.has_exchanged = False
+        """Whether a loss was computed with other labels, its terms by the roots of their counts."""
 
     def __torch_function__(
         self,
@@ -58,8 +60,10 @@ class Watch(TorchFunctionMode):
     ) -> Any:
         """Call the function, and note it if it is a layer's."""
         kwargs = kwargs or {}
-        if self._labels is not None:
-            args = self._labels.exchanged(func, args, kwargs)
+        loss = None if self._labels is None else self._labels.loss(func, args, kwargs)
+        if loss is not None:
+            self.has_exchanged = True
+            return loss
         output = func(*args, **kwargs)
         reader = _LAYERS.get(func)
         if reader is not None and isinstance(output, Tensor) and output.requires_grad:

@@ -42,7 +42,7 @@ class Examples(Protocol):
     computed with like, and little is padded. Those that become several rows of a batch may say how
     many in an attribute `rows`. Those whose losses are made to add up to the task's (a word of a
     long sentence counts as much as one of a short) may give others, each a mean of its own, from a
-    method `by_themselves()`.
+    method `with_own_means()`.
     """
 
     def __len__(self) -> int: ...
@@ -140,9 +140,9 @@ class Subset:
         """The examples at these positions of the subset."""
         return self._examples.batch(self._indices[indices])
 
-    def by_themselves(self) -> Subset:
+    def with_own_means(self) -> Subset:
         """The same of them, each with a loss of its own."""
-        return Subset(by_themselves(self._examples), self._indices)
+        return Subset(with_own_means(self._examples), self._indices)
 
 
 def lengths_of(examples: Examples) -> Indices | None:
@@ -164,15 +164,15 @@ def rows_of(examples: Examples) -> Indices | None:
     return known
 
 
-def by_themselves(examples: Examples) -> Examples:
+def with_own_means(examples: Examples) -> Examples:
     """The examples with losses that can be weighed one by one: means of their own.
 
     Example:
         >>> class Plain: pass
         >>> examples = Plain()
-        >>> by_themselves(examples) is examples  # where losses are of that kind anyway
+        >>> with_own_means(examples) is examples  # where losses are of that kind anyway
         True
     """
-    make = getattr(examples, "by_themselves", None)
+    make = getattr(examples, "with_own_means", None)
     found: Examples = examples if make is None else make()
     return found

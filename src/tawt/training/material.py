@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tawt.gradients import trainable
 from tawt.per_example import ExampleNorms
-from tawt.tasks.task import Subset, by_themselves, lengths_of
+from tawt.tasks.task import Subset, lengths_of, with_own_means
 from tawt.training.batches import Schedule
 from tawt.training.devices import as_in_the_first
 from tawt.training.each import EachExample
@@ -60,7 +60,7 @@ class Material:
         self._fine = weighting if isinstance(weighting, TargetAware) and weighting.is_fine else None
         """What weighs examples or groups, if that is what is weighed."""
         self._sources = {
-            name: task.train if self._fine is None else by_themselves(task.train)
+            name: task.train if self._fine is None else with_own_means(task.train)
             for name, task in self.tasks.items()
             if name not in targets
         }

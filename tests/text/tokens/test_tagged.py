@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tawt.tasks.task import Subset, by_themselves
+from tawt.tasks.task import Subset, with_own_means
 from tawt.text.reading import TaggedSentence
 from tawt.text.tokens import NO_TAG, TaggedExamples, WordPieces
 from tests.text.encoders import letters_tokenizer
@@ -89,16 +89,16 @@ def test_tags_stand_at_the_words_first_pieces(sentences, max_length, data):
     assert batch.labels.share.item() == pytest.approx(len(sentences) / words)
 
 
-def test_by_themselves_a_sentence_is_the_mean_over_its_words():
+def test_with_own_means_a_sentence_is_the_mean_over_its_words():
     long, short = sentence([("a", "O")] * 5 + [("b", "B-X")]), sentence([("c", "O")])
     made = examples([short, long, sentence([("a", "O")] * 2)], max_length=6, overlap=0)
-    alone = made.by_themselves()
+    alone = made.with_own_means()
     batch = alone.batch(np.array([1, 2, 0]))
     assert batch.labels.share.tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 2, 1])
     assert batch.labels.sentence.tolist() == [0, 0, 1, 2]
     assert made.batch(np.array([1])).labels.share.item() == pytest.approx(3 / 9)  # as it was
     assert alone.fingerprint() == made.fingerprint()
-    part = by_themselves(Subset(made, np.array([2, 0])))
+    part = with_own_means(Subset(made, np.array([2, 0])))
     assert part.batch(np.array([1, 0])).labels.share.tolist() == pytest.approx([1, 1 / 2])
 
 

@@ -33,6 +33,8 @@ _OF_SPANS = ("span_f1", "span_f1_conlleval")
 class Tagging:
     """One of several tags for every word; the loss of all examples is the mean over their words.
 
+    (Of sentences that are weighed one by one, the mean over sentences of each one's own mean.)
+
     Args:
         labels: The tags, in the order of the head's outputs.
         metric: "accuracy", "span_f1", "span_f1_conlleval", "token_f1" or "macro_f1".

@@ -111,7 +111,7 @@ class TaggedExamples:
         labels = TagLabels(torch.from_numpy(tags), torch.tensor(shares), torch.from_numpy(owners))
         return Batch(inputs, labels, labels.sentence)
 
-    def by_themselves(self) -> TaggedExamples:
+    def with_own_means(self) -> TaggedExamples:
         """The same sentences; the loss of each is the mean over its own words."""
         in_rows = np.add.reduceat(self._tags.values != NO_TAG, self._tags.starts[:-1], dtype=int)
         words = np.add.reduceat(in_rows, self._first[:-1])
