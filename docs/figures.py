@@ -240,8 +240,8 @@ def source_ratio(record: dict[str, Any]) -> list[str]:
     parts = upwards(y, left=left, right=right)
     words = f"points of F1 on {target} that learned weights add to normalized joint training"
     parts += [text(12, 20, words), dot(70, 42, colour=ORANGE, radius=5)]
-    parts += [text(82, 46, f"here, MiniLM: mean and range of {len(record['seeds'])} seeds")]
-    parts += [diamond(400, 42, colour=BLUE), text(412, 46, "the paper, BERT")]
+    parts += [text(82, 46, f"here, MiniLM, 3e-4: mean and range of {len(record['seeds'])} seeds")]
+    parts += [diamond(400, 42, colour=BLUE), text(412, 46, "the paper, BERT, 5e-5")]
     parts += [text(at, 349, name, anchor="middle") for at, name in zip(ticks, columns, strict=True)]
     words = "sentences of each source for one of the target (log scale)"
     parts += [text((left + right) / 2, 372, words, anchor="middle")]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tawt.errors import ConfigError, RunError
 from tawt.reproduce import contents
 from tawt.reproduce.tagging import Setup
 from tawt.studies import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _REQUEST = "request.json"
 
@@ -48,8 +46,9 @@ def save_request(request: Request, folder: Path) -> None:
         request: What was asked for.
         folder: Of the experiment.
     """
-    values = {"request": asdict(request), "contents": contents.known()}
-    files.write_json(folder / _REQUEST, values)
+    root = folder.parent.resolve()
+    found = {_inside(Path(name), root): digest for name, digest in contents.known().items()}
+    files.write_json(folder / _REQUEST, {"request": asdict(request), "contents": found})
 
 
 def load_request(folder: Path) -> Request | None:
@@ -72,5 +71,11 @@ def load_request(folder: Path) -> Request | None:
         request = Request(**{**given, "setup": setup, "seeds": tuple(given["seeds"])})
     except (KeyError, TypeError) as error:
         raise RunError(f"{path} is damaged: {error}; give --data to make it again.") from error
-    contents.remember(found)
+    root = folder.parent.resolve()
+    contents.remember({str(root / name): digest for name, digest in found.items()})
     return request
+
+
+def _inside(path: Path, root: Path) -> str:
+    """The path as seen from the folder of all experiments, which may be moved with what it has."""
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)

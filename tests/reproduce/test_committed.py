@@ -1,0 +1,51 @@
+"""The tables and figures of docs/results, made again from the records beside them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+RECORDS = RESULTS / "records"
+COMMITTED = {
+    "table-main-mpnet": "mpnet-5e-5",
+    "table-final-weights-mpnet": "mpnet-5e-5",
+    "table-main-minilm-5e-5": "minilm-5e-5",
+    "table-main-minilm": "minilm-3e-4",
+    "table-final-weights-minilm": "minilm-3e-4",
+    "table-dynamic-weights-minilm": "minilm-3e-4",
+    "table-source-ratio-minilm": "minilm-3e-4",
+    "table-target-size-minilm": "minilm-3e-4",
+    "figure-weighted-samples": "samples-names",
+    "figure-weighted-samples-supersense": "samples-supersenses",
+    "figure-task-distance": "simulation",
+}
+
+pytestmark = pytest.mark.skipif(not RECORDS.exists(), reason="the documentation is not here")
+
+
+def experiment_of(name):
+    return next(asked.parent.name for asked in requests() if name.startswith(asked.parent.name))
+
+
+def requests():
+    return list(RECORDS.glob("*/*/request.json"))
+
+
+def test_every_request_belongs_to_a_result():
+    named = {(COMMITTED[name], experiment_of(name)) for name in COMMITTED}
+    assert named == {(asked.parents[1].name, asked.parent.name) for asked in requests()}
+
+
+@pytest.mark.parametrize(("name", "folder"), COMMITTED.items())
+def test_a_result_is_what_its_records_make(name, folder, call, tmp_path):
+    experiment, copy = experiment_of(name), tmp_path / folder
+    shutil.copytree(RECORDS / folder, copy)
+    seeds = ["--seeds", "3"] if experiment == "figure-task-distance" else []  # it has no data
+    status, _, err = call("reproduce", experiment, *seeds, "--out", str(copy))
+    assert (status, err) == (0, "")
+    made = json.loads((copy / experiment / "table.json").read_text())
+    assert made == json.loads((RESULTS / f"{name}.json").read_text())
+    if (page := RESULTS / f"{name}.md").exists():
+        assert (copy / experiment / "table.md").read_text() == page.read_text()
