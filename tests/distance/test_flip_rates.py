@@ -1,4 +1,4 @@
-"""The paper's simulation in small: the more of a source's labels are flipped, the farther it is."""
+"""Labels flipped at random: the more of a source's are, the farther it is."""
 
 import numpy as np
 import pytest
