@@ -1,5 +1,7 @@
 """Kronecker factors against slow, obvious ones, in float64; `test_kronecker_oracle.py` has more."""
 
+from functools import partial
+
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
@@ -77,15 +79,31 @@ def of_words(out, *, reduction):
     return (each.view_as(tags).sum(1) / words).mean()
 
 
-def of_weighed_classes(out):
-    labels = torch.arange(len(out)) % 2
-    return F.cross_entropy(out, labels, weight=torch.tensor([1.0, 1.0], **DOUBLE))
+def of_classes(out, **options):
+    """Four of five examples have the first class."""
+    return F.cross_entropy(out, (torch.arange(len(out)) % 5 == 4).long(), **options)
 
 
+def of_shares(out):
+    return F.cross_entropy(out, torch.full_like(out, 0.7))  # of each class: 1.4 in all
+
+
+def of_yes_or_no(out, **options):
+    labels = (torch.arange(out.numel()).view_as(out) % 5 == 4).to(out)
+    return F.binary_cross_entropy_with_logits(out, labels, **options)
+
+
+UNEQUAL = torch.tensor([3.0, 0.5], **DOUBLE)
 LOSSES = {
     "cross-entropy": lambda out: F.cross_entropy(out, torch.zeros(len(out), dtype=torch.long)),
     "scaled": lambda out: 3 * F.cross_entropy(out, torch.zeros(len(out), dtype=torch.long)),
-    "by class": of_weighed_classes,
+    "by class": lambda out: of_classes(out, weight=UNEQUAL),
+    "by class, summed": lambda out: of_classes(out, weight=UNEQUAL, reduction="sum") / len(out),
+    "smoothed": lambda out: of_classes(out, label_smoothing=0.3),
+    "shares": of_shares,
+    "by number": lambda out: F.mse_loss(out, torch.zeros_like(out), weight=UNEQUAL.expand_as(out)),
+    "yes counts more": lambda out: of_yes_or_no(out, pos_weight=UNEQUAL),
+    "yes or no, weighed": lambda out: of_yes_or_no(out, weight=UNEQUAL),
     "squared error": lambda out: F.mse_loss(out, torch.zeros_like(out)),
     "yes or no": lambda out: F.binary_cross_entropy_with_logits(out, torch.zeros_like(out)),
     "a sum": lambda out: F.mse_loss(out, torch.zeros_like(out), reduction="sum") / len(out),
@@ -226,6 +244,25 @@ def test_nothing_is_watched_afterwards():
     assert len(watch.uses) == 2
 
 
+def test_a_loss_that_is_only_looked_at_changes_nothing():
+    encoder, head = encoder_and_head()
+
+    def loss_of(task, *, look):
+        out = head(encoder(INPUTS))
+        if look:
+            F.cross_entropy(out, LABELS)
+            with torch.no_grad():
+                F.cross_entropy(out, LABELS)
+        return F.smooth_l1_loss(out, torch.zeros_like(out))
+
+    parameters = list(encoder.parameters())
+    found = [
+        solved(KroneckerFactored(), parameters, partial(loss_of, look=look))[1]
+        for look in (False, True)
+    ]
+    torch.testing.assert_close(*found)
+
+
 class TestOwnLabels:
     def drawn(self, func, predictions, labels, **options):
         return OwnLabels(seed=0).drawn(func, predictions, labels, options)
@@ -254,6 +291,8 @@ class TestOwnLabels:
         own = OwnLabels(seed=0)
         assert own.loss(F.cross_entropy, (fixed, labels), {}) is None
         assert own.loss(F.l1_loss, (fixed.clone().requires_grad_(), fixed), {}) is None
+        old = {"size_average": False}
+        assert own.loss(F.mse_loss, (fixed.clone().requires_grad_(), fixed), old) is None
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """The tables and figures of docs/results, made again from the records beside them."""
 
+import importlib.util
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,11 @@ def requests():
     return list(RECORDS.glob("*/*/request.json"))
 
 
-def test_every_request_belongs_to_a_result():
+def test_every_result_has_records():
+    speed = "table-main-speed"  # of the making, not of what is made
+    found = {path.stem for kind in ("table", "figure") for path in RESULTS.glob(f"{kind}-*.json")}
+    assert found - {speed} == set(COMMITTED)
+    assert {path.stem for path in RESULTS.glob("table-*.md")} <= set(COMMITTED)
     named = {(COMMITTED[name], experiment_of(name)) for name in COMMITTED}
     assert named == {(asked.parents[1].name, asked.parent.name) for asked in requests()}
 
@@ -47,5 +53,19 @@ def test_a_result_is_what_its_records_make(name, folder, call, tmp_path):
     assert (status, err) == (0, "")
     made = json.loads((copy / experiment / "table.json").read_text())
     assert made == json.loads((RESULTS / f"{name}.json").read_text())
-    if (page := RESULTS / f"{name}.md").exists():
+    if experiment.startswith("table-"):
+        page = RESULTS / f"{name}.md"
         assert (copy / experiment / "table.md").read_text() == page.read_text()
+
+
+def test_pictures_are_what_their_records_draw(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("figures", RESULTS.parent / "figures.py")
+    figures = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "figures", figures)
+    spec.loader.exec_module(figures)
+    monkeypatch.setattr(figures, "IMAGES", tmp_path)
+    figures.main()
+    drawn = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert drawn.keys() == {f"{name}.svg" for name in figures.PICTURES}
+    for name, picture in drawn.items():
+        assert (RESULTS.parent / "images" / name).read_text() == picture

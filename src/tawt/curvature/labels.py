@@ -13,6 +13,7 @@ be told apart: labels drawn independently leave no products between them.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -21,6 +22,8 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    _Counts = tuple[Tensor | float, Tensor | int]
 
 
 class OwnLabels:
@@ -40,26 +43,39 @@ class OwnLabels:
     def __init__(self, *, seed: int) -> None:
         self._seed = seed
         self._generators: dict[torch.device, torch.Generator] = {}
+        self.reached = False
+        """Whether a gradient has come back to such a loss since this was last set."""
 
     def loss(
         self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Tensor | None:
         """What `func` returns with other labels, if it is a loss of predictions and labels.
 
-        In its graph, gradients are those of terms that count the root of what they do.
+        In its graph, gradients are those of terms that count the root of what they do, or of its
+        size. Weights of classes and the like are the given labels', and labels are not smoothed,
+        which changes a loss by something linear in the scores.
         """
-        if func not in _DRAWS or len(args) < 2:
+        known = _KNOWN.get(func)
+        legacy = kwargs.get("size_average") is not None or kwargs.get("reduce") is not None
+        if known is None or legacy or len(args) < 2 or not torch.is_grad_enabled():
             return None
         predictions, labels = args[:2]
         if not predictions.requires_grad or labels.requires_grad:
             return None
+        options = {name: kwargs[name] for name in ("ignore_index",) if name in kwargs}
         drawn = self.drawn(func, predictions, labels, kwargs)
-        terms: Tensor = func(predictions, drawn, *args[2:], **{**kwargs, "reduction": "none"})
-        terms.register_hook(lambda count: count.abs().sqrt())  # type: ignore[no-untyped-call]
+        terms: Tensor = func(predictions, drawn, reduction="none", **options)
+        terms.register_hook(self._root)  # type: ignore[no-untyped-call]
+        counts, divisor = known.counts(labels, kwargs)
         reduction = kwargs.get("reduction", "mean")
         if reduction == "none":
-            return terms
-        return terms.sum() if reduction == "sum" else terms.sum() / _divisor(terms, drawn, kwargs)
+            return terms * counts
+        total = (terms * counts).sum()
+        return total if reduction == "sum" else total / divisor
+
+    def _root(self, count: Tensor) -> Tensor:
+        self.reached = True
+        return count.abs().sqrt()
 
     def drawn(
         self,
@@ -70,7 +86,7 @@ class OwnLabels:
     ) -> Tensor:
         """Labels for a known loss, in place of these; places that are ignored stay so."""
         with torch.no_grad():
-            found = _DRAWS[func](predictions, labels, self._generator(predictions.device))
+            found = _KNOWN[func].draw(predictions, labels, self._generator(predictions.device))
             if labels.is_floating_point():
                 return found
             return torch.where(labels == kwargs.get("ignore_index", -100), labels, found)
@@ -103,18 +119,43 @@ def _yes_or_no(logits: Tensor, labels: Tensor, generator: torch.Generator) -> Te
     return (drawn < logits.sigmoid()).to(labels.dtype)
 
 
-def _divisor(terms: Tensor, labels: Tensor, kwargs: Mapping[str, Any]) -> Tensor | int:
-    """What a mean of these terms is divided by: their number, or the weights of their classes."""
-    if labels.is_floating_point():
-        return terms.numel()
-    kept = labels[labels != kwargs.get("ignore_index", -100)]
+def _counts_of_classes(labels: Tensor, kwargs: Mapping[str, Any]) -> _Counts:
     weight = kwargs.get("weight")
-    return kept.numel() if weight is None else weight[kept].sum()
+    if labels.is_floating_point():  # shares of each class, which need not add up to one
+        classes = min(1, labels.dim() - 1)
+        shares = labels.movedim(classes, -1)
+        counts = (shares if weight is None else shares * weight).sum(-1)
+        return counts, counts.numel()
+    is_label = labels != kwargs.get("ignore_index", -100)
+    if weight is None:
+        return is_label, is_label.sum()
+    counts = torch.where(is_label, weight[labels.where(is_label, 0)], 0)
+    return counts, counts.sum()
 
 
-_DRAWS: dict[Callable[..., Any], Callable[[Tensor, Tensor, torch.Generator], Tensor]] = {
-    F.cross_entropy: _classes,
-    F.nll_loss: _classes,
-    F.mse_loss: _numbers,
-    F.binary_cross_entropy_with_logits: _yes_or_no,
+def _counts_of_numbers(labels: Tensor, kwargs: Mapping[str, Any]) -> _Counts:
+    weight = kwargs.get("weight")
+    return (1.0, labels.numel()) if weight is None else (weight, weight.sum())
+
+
+def _counts_of_yes_or_no(labels: Tensor, kwargs: Mapping[str, Any]) -> _Counts:
+    weight, of_yes = kwargs.get("weight"), kwargs.get("pos_weight")
+    counts = 1.0 if of_yes is None else of_yes * labels + (1 - labels)
+    return counts * (1.0 if weight is None else weight), labels.numel()
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """A loss of `torch.nn.functional`: how labels are drawn for it, and what its terms count."""
+
+    draw: Callable[[Tensor, Tensor, torch.Generator], Tensor]
+    counts: Callable[[Tensor, Mapping[str, Any]], _Counts]
+    """Of the given labels; and what a mean of the terms is divided by."""
+
+
+_KNOWN: dict[Callable[..., Any], _Loss] = {
+    F.cross_entropy: _Loss(_classes, _counts_of_classes),
+    F.nll_loss: _Loss(_classes, _counts_of_classes),
+    F.mse_loss: _Loss(_numbers, _counts_of_numbers),
+    F.binary_cross_entropy_with_logits: _Loss(_yes_or_no, _counts_of_yes_or_no),
 }

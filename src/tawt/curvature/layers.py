@@ -48,8 +48,6 @@ class Watch(TorchFunctionMode):
         self._wanted = {id(parameter) for parameter in parameters}
         self._labels = labels
         self.uses: list[Use] = []
-        self.has_exchanged = False
-        """Whether a loss was computed with other labels, its terms by the roots of their counts."""
 
     def __torch_function__(
         self,
@@ -62,7 +60,6 @@ class Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         loss = None if self._labels is None else self._labels.loss(func, args, kwargs)
         if loss is not None:
-            self.has_exchanged = True
             return loss
         output = func(*args, **kwargs)
         reader = _LAYERS.get(func)

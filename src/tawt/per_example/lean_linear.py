@@ -77,6 +77,6 @@ class _Linear(torch.autograd.Function):
 
 def _affine(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """As `F.linear`, which on a CPU writes the bias into every row before it multiplies."""
-    if bias is None or not rows.is_cpu:
+    if bias is None or not rows.is_cpu or not rows.dtype == weight.dtype == bias.dtype:
         return F.linear(rows, weight, bias)
     return F.linear(rows, weight).add_(bias)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, RunError
 from tawt.reproduce import contents
 from tawt.reproduce.tagging import Setup
 from tawt.studies import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _REQUEST = "request.json"
 
@@ -46,9 +50,13 @@ def save_request(request: Request, folder: Path) -> None:
         request: What was asked for.
         folder: Of the experiment.
     """
-    root = folder.parent.resolve()
-    found = {_inside(Path(name), root): digest for name, digest in contents.known().items()}
-    files.write_json(folder / _REQUEST, {"request": asdict(request), "contents": found})
+    given = asdict(request)
+    named, root = set(_strings(given)), folder.parent.resolve()
+    found = {
+        name if name in named else _inside(Path(name), root): digest
+        for name, digest in contents.known().items()
+    }
+    files.write_json(folder / _REQUEST, {"request": given, "contents": found})
 
 
 def load_request(folder: Path) -> Request | None:
@@ -76,6 +84,13 @@ def load_request(folder: Path) -> Request | None:
     return request
 
 
+def _strings(values: Any) -> Iterator[str]:
+    if isinstance(values, str):
+        yield values
+    elif isinstance(values, dict):
+        yield from chain.from_iterable(map(_strings, values.values()))
+
+
 def _inside(path: Path, root: Path) -> str:
-    """The path as seen from the folder of all experiments, which may be moved with what it has."""
+    """What experiments made for themselves, from their folder, which may be moved with it."""
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
