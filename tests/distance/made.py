@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from tawt.arrays import classification
-from tawt.distance import Workshop
+from tawt.distance import Distance, Job, Workshop
 from tawt.distance.budgets import Budget
+from tawt.distance.probe import Risk
 from tawt.tasks import MultiTaskModel
 from tawt.training import Settings
 
@@ -110,3 +111,15 @@ class Bench(Workshop):
     def representation(self):
         """The parameters of the last model's."""
         return [p.detach().clone() for p in self.models[-1].representation.parameters()]
+
+
+def distances_of(names, workshops):
+    """Of each source by itself from the task "goal", over workshops of several seeds."""
+
+    def risk(workshop, job):
+        return Risk(**workshop.done(job)["risks"]["goal"]["risk"])
+
+    workshops = list(workshops)
+    best = [risk(workshop, Job("own", "goal")) for workshop in workshops]
+    alone = {name: Job("sources", name, ((name, 1.0),)) for name in names}
+    return [Distance([risk(shop, alone[name]) for shop in workshops], best) for name in names]

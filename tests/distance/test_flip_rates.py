@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tawt.distance import Distance, Estimator, Job, SampleSizes
-from tawt.distance.probe import Risk
-from tests.distance.made import Bench, model_for, task
+from tawt.distance import Estimator, SampleSizes
+from tests.distance.made import Bench, distances_of, model_for, task
 
 RATES = (0.0, 0.2, 0.4, 0.6, 0.75)
 SEEDS = (0, 1)
@@ -22,17 +21,10 @@ def sources():
 @pytest.fixture(scope="module")
 def distances(sources):
     goal, whole = task("goal", 1, sizes=(100, 400)), task("goal", 3, sizes=(400, 1))
-    risks, best = {rate: [] for rate in RATES}, []
-    for seed in SEEDS:
-        workshop = Bench(*sources, goal, whole={"goal": whole}, epochs=5, seed=seed)
-
-        def risk(job, workshop=workshop):
-            return Risk(**workshop.done(job)["risks"]["goal"]["risk"])
-
-        best.append(risk(Job("own", "goal")))
-        for rate in RATES:
-            risks[rate].append(risk(Job("sources", str(rate), ((str(rate), 1.0),))))
-    return [Distance(risks[rate], best) for rate in RATES]
+    return distances_of(
+        [source.name for source in sources],
+        (Bench(*sources, goal, whole={"goal": whole}, epochs=5, seed=seed) for seed in SEEDS),
+    )
 
 
 @pytest.mark.parametrize("loss", ["clipped", "zero_one"])

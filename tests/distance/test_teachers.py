@@ -6,14 +6,14 @@ import torch
 from torch import nn
 
 from tawt.arrays import classification
-from tawt.distance import Distance, Job, Workshop
+from tawt.distance import Workshop
 from tawt.distance.budgets import Budget
-from tawt.distance.probe import Risk
 from tawt.reproduce.by_heart import flipped, learned_by_heart
 from tawt.reproduce.networks_at_once import predicted
 from tawt.reproduce.stages import Stages
 from tawt.tasks import MultiTaskModel
 from tawt.training import Settings
+from tests.distance.made import distances_of
 
 RATES = (0.0, 0.25, 0.5, 1.0)
 WIDTHS = (30, 128, 4)
@@ -59,29 +59,23 @@ def student_for(tasks, seed):
         return MultiTaskModel.for_tasks(body, tasks, width=WIDTHS[1])
 
 
+def workshop(seed):
+    sources, goal, whole = tasks_of_teachers(seed)
+    return Workshop(
+        model_for=student_for,
+        tasks={task.name: task for task in (*sources, goal)},
+        target="goal",
+        measured={"goal": goal},
+        whole={"goal": whole},
+        budget=Budget(epochs=12, batch=50, sizes=(2000,) * len(RATES), target_size=300),
+        settings=SETTINGS,
+        seed=seed,
+    )
+
+
 @pytest.fixture(scope="module")
 def distances():
-    risks, best = {rate: [] for rate in RATES}, []
-    for seed in SEEDS:
-        sources, goal, whole = tasks_of_teachers(seed)
-        workshop = Workshop(
-            model_for=student_for,
-            tasks={task.name: task for task in (*sources, goal)},
-            target="goal",
-            measured={"goal": goal},
-            whole={"goal": whole},
-            budget=Budget(epochs=12, batch=50, sizes=(2000,) * len(RATES), target_size=300),
-            settings=SETTINGS,
-            seed=seed,
-        )
-
-        def risk(job, workshop=workshop):
-            return Risk(**workshop.done(job)["risks"]["goal"]["risk"])
-
-        best.append(risk(Job("own", "goal")))
-        for rate in RATES:
-            risks[rate].append(risk(Job("sources", str(rate), ((str(rate), 1.0),))))
-    return [Distance(risks[rate], best) for rate in RATES]
+    return distances_of([str(rate) for rate in RATES], map(workshop, SEEDS))
 
 
 @pytest.mark.parametrize("loss", ["clipped", "zero_one"])
