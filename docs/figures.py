@@ -266,9 +266,8 @@ def source_ratio(record: dict[str, Any]) -> list[str]:
 
 def main_gains(*records: dict[str, Any]) -> list[str]:
     """What weights add to a way of training, by target: here, and in the paper."""
-    shown = list(zip(("MiniLM, 3e-4", "MiniLM, 5e-5", "MPNet, 5e-5"), records, strict=True))
-    colours = (ORANGE, GREEN, PURPLE)
-    words = [f"{name}, {_of_seeds(record)}" for name, record in shown]
+    names, colours = ("MiniLM, 3e-4", "MiniLM, 5e-5", "MPNet, 5e-5"), (ORANGE, GREEN, PURPLE)
+    words = [f"{name}, {_of_seeds(of)}" for name, of in zip(names, records, strict=True)]
     parts = legend(12, [*zip(colours, words, strict=True), (BLUE, "the paper, BERT, 5e-5")])
     targets, apart = records[0]["columns"], 17
     places = [84 + place * (apart * 4 + 18) for place in range(len(targets))]
@@ -277,7 +276,8 @@ def main_gains(*records: dict[str, Any]) -> list[str]:
     tables = [[row for row in record["rows"] if row["against"]] for record in records]
     every = [
         gain
-        for row in (row for table in tables for row in table)
+        for table in tables
+        for row in table
         for number in row["numbers"][: len(targets)]
         for gain in (*number["gains"], number["paper_gain"])
     ]

@@ -98,18 +98,16 @@ class KroneckerFactored(Curvature):
 
     def _seen(self, hessian: WeightedHessian) -> Iterator[tuple[float, list[Use], bool]]:
         """For `layers_of`, every source; one backward pass each."""
-        labels = OwnLabels(seed=self.seed)
-        exchanged = labels if self.labels == "sampled" else None
+        labels = OwnLabels(seed=self.seed) if self.labels == "sampled" else None
         losses = hessian.losses()
         while True:
-            with Watch(hessian.parameters, labels=exchanged) as watch:
+            with Watch(hessian.parameters, labels=labels) as watch:
                 found = next(losses, None)
             if found is None:
                 return
             share, loss = found
-            labels.reached = False
             gradient_of(loss, hessian.parameters)
-            yield share, watch.uses, labels.reached
+            yield share, watch.uses, watch.by_root
 
 
 _SPECTRA = {"corrected": corrected_spectrum, "products": product_spectrum}

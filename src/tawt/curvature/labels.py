@@ -43,8 +43,6 @@ class OwnLabels:
     def __init__(self, *, seed: int) -> None:
         self._seed = seed
         self._generators: dict[torch.device, torch.Generator] = {}
-        self.reached = False
-        """Whether a gradient has come back to such a loss since this was last set."""
 
     def loss(
         self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -62,20 +60,16 @@ class OwnLabels:
         predictions, labels = args[:2]
         if not predictions.requires_grad or labels.requires_grad:
             return None
-        options = {name: kwargs[name] for name in ("ignore_index",) if name in kwargs}
+        options = {"ignore_index": kwargs["ignore_index"]} if "ignore_index" in kwargs else {}
         drawn = self.drawn(func, predictions, labels, kwargs)
         terms: Tensor = func(predictions, drawn, reduction="none", **options)
-        terms.register_hook(self._root)  # type: ignore[no-untyped-call]
+        terms.register_hook(lambda count: count.abs().sqrt())  # type: ignore[no-untyped-call]
         counts, divisor = known.counts(labels, kwargs)
         reduction = kwargs.get("reduction", "mean")
         if reduction == "none":
             return terms * counts
         total = (terms * counts).sum()
         return total if reduction == "sum" else total / divisor
-
-    def _root(self, count: Tensor) -> Tensor:
-        self.reached = True
-        return count.abs().sqrt()
 
     def drawn(
         self,
@@ -89,7 +83,7 @@ class OwnLabels:
             found = _KNOWN[func].draw(predictions, labels, self._generator(predictions.device))
             if labels.is_floating_point():
                 return found
-            return torch.where(labels == kwargs.get("ignore_index", -100), labels, found)
+            return torch.where(_is_label(labels, kwargs), found, labels)
 
     def _generator(self, device: torch.device) -> torch.Generator:
         if device not in self._generators:
@@ -119,6 +113,12 @@ def _yes_or_no(logits: Tensor, labels: Tensor, generator: torch.Generator) -> Te
     return (drawn < logits.sigmoid()).to(labels.dtype)
 
 
+def _is_label(labels: Tensor, kwargs: Mapping[str, Any]) -> Tensor:
+    """Of numbers of classes, which are not to be ignored."""
+    ignored: int = kwargs.get("ignore_index", -100)
+    return labels != ignored
+
+
 def _counts_of_classes(labels: Tensor, kwargs: Mapping[str, Any]) -> _Counts:
     weight = kwargs.get("weight")
     if labels.is_floating_point():  # shares of each class, which need not add up to one
@@ -126,7 +126,7 @@ def _counts_of_classes(labels: Tensor, kwargs: Mapping[str, Any]) -> _Counts:
         shares = labels.movedim(classes, -1)
         counts = (shares if weight is None else shares * weight).sum(-1)
         return counts, counts.numel()
-    is_label = labels != kwargs.get("ignore_index", -100)
+    is_label = _is_label(labels, kwargs)
     if weight is None:
         return is_label, is_label.sum()
     counts = torch.where(is_label, weight[labels.where(is_label, 0)], 0)

@@ -48,6 +48,9 @@ class Watch(TorchFunctionMode):
         self._wanted = {id(parameter) for parameter in parameters}
         self._labels = labels
         self.uses: list[Use] = []
+        self.by_root = False
+        """Whether a gradient came back through a loss with other labels, whose terms count by
+        their root."""
 
     def __torch_function__(
         self,
@@ -60,12 +63,16 @@ class Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         loss = None if self._labels is None else self._labels.loss(func, args, kwargs)
         if loss is not None:
+            loss.register_hook(self._through_the_loss)  # type: ignore[no-untyped-call]
             return loss
         output = func(*args, **kwargs)
         reader = _LAYERS.get(func)
         if reader is not None and isinstance(output, Tensor) and output.requires_grad:
             self._note(reader(*args, **kwargs), output)
         return output
+
+    def _through_the_loss(self, _: Tensor) -> None:
+        self.by_root = True
 
     def _note(self, use: Use | None, output: Tensor) -> None:
         if use is None or not {id(use.weight), id(use.bias)} & self._wanted:
