@@ -45,6 +45,7 @@ class KroneckerFactored(Curvature):
         >>> import torch
         >>> from tawt.curvature import WeightedHessian
         >>> layer = torch.nn.Linear(1, 1, bias=False)
+        >>> _ = torch.nn.init.ones_(layer.weight)
         >>> inputs = torch.tensor([[1.0], [3.0]])
         >>> def loss_of(task):
         ...     return torch.nn.functional.mse_loss(layer(inputs), layer(inputs).detach() + 1.0)
