@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         findings=findings,
     )
     parts = [report.day.isoformat(), machine.kind(device)]
+    parts += [f"{options.threads}-threads"] if device.type == "cpu" and options.threads > 1 else []
     parts += names if options.names else []
     parts += ["quick"] if options.quick else []
     page = report.write(options.out, "-".join(parts))

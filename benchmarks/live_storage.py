@@ -22,7 +22,7 @@ class LiveStorage(TorchDispatchMode):
     Example:
         >>> with LiveStorage() as live:
         ...     kept = torch.ones(10)
-        ...     _ = (kept + 1).sum()
+        ...     total = float((kept + 1).sum())
         >>> live.peak >= 80, live.now
         (True, 40)
     """

@@ -1,17 +1,17 @@
 """Alignments of single examples against a backward pass for each, and their cost in forward passes.
 
 The products ⟨v, ∇ℓ_i⟩ of 1000 examples with one direction, v the gradient of some of them, as an
-update would take. Ours go through them in batches: the first batch from the constructor on, which
-for differences includes the passes that find the step size, and the others after it. A backward
-pass per example is timed on 50 examples and scaled; for the encoder on a CPU the batches after the
-first are timed on 256, and scaled. Plain forward passes go through the same batches without a
-graph. All sides take turns, and must find the same products, or nothing is reported.
+update would take them: a first batch of 64, on which differences find their step size, and the
+others in larger ones. Everything from the constructor on is counted. A backward pass per example is
+timed on 50 examples and scaled; for the encoder on a CPU the batches after the first are timed on
+256, and scaled. Plain forward passes go through the same large batches without a graph. All sides
+take turns, and must find the same products, or nothing is reported.
 
-Differences are also held to 2.5 forward passes, batch by batch once the step size is found, and to
-one copy of the representation beyond what a forward pass holds. Forward mode copies no parameter
-but carries a tangent beside every value, so it is held to one copy beyond two forward passes. On a
-GPU the two layers are also run in batches that keep it busy: 500 examples are fewer microseconds of
-work than of launches.
+Differences are also held to 2.5 forward passes over all examples, the search for the step size
+included, and to one copy of the representation beyond what a forward pass holds. Forward mode
+copies no parameter but carries a tangent beside every value, so it is held to one copy beyond two
+forward passes. On a GPU the two layers are also run in batches that keep it busy: 500 examples are
+fewer microseconds of work than of launches.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ _TARGET = 32  # examples that the direction is the gradient of
 _WAYS: tuple[Literal["forward", "differences"], ...] = ("forward", "differences")
 _TOLERANCES = {"forward": 1e-3, "differences": 3e-2}  # in float32, by the products' norm
 _FORWARDS = 2.5
+_FIRST = 64  # examples of a first batch, as in training
 _BUSY = 16384
 
 
@@ -68,9 +69,14 @@ class Case:
 
     @property
     def batches(self) -> list[Callable[[], Tensor]]:
-        """Of all examples."""
+        """Of all examples; the small first batch of an update is counted apart."""
         starts = range(0, len(self.labels), self.batch)
         return [self.losses(slice(start, start + self.batch)) for start in starts]
+
+    @property
+    def examples(self) -> int:
+        """How many are counted: 1000, though fewer may be timed, or all there are."""
+        return max(_EXAMPLES, len(self.labels))
 
     @property
     def parameters(self) -> list[Tensor]:
@@ -101,8 +107,7 @@ def _two_layers(*, device: torch.device, quick: bool) -> Case:
         torch.randn(100 if quick else _EXAMPLES, 250),
         batch=500,
         repeats=1 if quick else 75,
-        # 1000 examples are two batches, too few for the search for a step size to pay.
-        goals={"forward": 30.0, "differences": None},
+        goals=dict.fromkeys(_WAYS, 30.0),
         device=device,
     )
 
@@ -168,13 +173,14 @@ def _findings(case: Case, *, device: torch.device) -> list[Finding]:
     for way in _WAYS:
         sides[f"{way}, first"] = partial(timed, partial(_settled, case, direction, way))
         sides[f"{way}, later"] = partial(timed, partial(_all, case, settled[way]))
-    times = _for_1000(case, in_turns(sides, repeats=case.repeats))
+    times = _of_all(case, in_turns(sides, repeats=case.repeats))
     errors = {"relative_error_of_differences": settled["differences"].relative_error or 0.0}
     numbers: Numbers = {
         "batch": case.batch,
-        "examples": len(case.labels),
+        "first_batch": _FIRST,
+        "examples": case.examples,
         **errors,
-        **{f"seconds_of_1000, {name}": found for name, found in times.items()},
+        **{f"seconds, {name}": found for name, found in times.items()},
     }
     found = [
         *(_faster(case, way, times) for way in case.goals),
@@ -184,16 +190,16 @@ def _findings(case: Case, *, device: torch.device) -> list[Finding]:
     return [replace(finding, numbers={**numbers, **finding.numbers}) for finding in found]
 
 
-def _for_1000(case: Case, times: dict[str, list[float]]) -> dict[str, list[float]]:
-    """Seconds that 1000 examples take by each way; of the ways' own, also without a first batch."""
-    scale = _EXAMPLES / len(case.labels)
+def _of_all(case: Case, times: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Seconds that all examples take by each way; of the ways' own, also without a first batch."""
+    scale = case.examples / len(case.labels)
     found = {
-        "alone": [t * _EXAMPLES / _ALONE for t in times["alone"]],
+        "alone": [t * case.examples / _ALONE for t in times["alone"]],
         "forward pass": [t * scale for t in times["forward pass"]],
     }
     for way in _WAYS:
         first, later = times[f"{way}, first"], times[f"{way}, later"]
-        rest = max(0, _EXAMPLES - case.batch) / len(case.labels)
+        rest = (case.examples - _FIRST) / len(case.labels)
         found[way] = [f + t * rest for f, t in zip(first, later, strict=True)]
         found[f"{way}, settled"] = [t * scale for t in later]
     return found
@@ -204,7 +210,7 @@ def _settled(
 ) -> ExampleProducts:
     """After its first batch: the step size is found."""
     products = ExampleProducts(case.model, case.parameters, direction, way=way)
-    products(case.batches[0])
+    products(case.losses(slice(_FIRST)))
     return products
 
 
@@ -246,24 +252,23 @@ def _faster(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
         goal=case.goals[way],
         direction="at least",
         spread=(min(each), max(each)),
-        note=f"1000 examples in {median(times[way]):.2f} s for {median(times['alone']):.2f} s",
+        note=f"{case.examples} examples in {median(times[way]):.3g} s for "
+        f"{median(times['alone']):.3g} s; a plain forward pass over them would be "
+        f"{median(times['alone']) / median(times['forward pass']):.3g} times faster",
     )
 
 
 def _in_passes(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
-    settled, plain = times[f"{way}, settled"], times["forward pass"]
-    each = [a / b for a, b in zip(settled, plain, strict=True)]
+    settled, plain = median(times[f"{way}, settled"]), median(times["forward pass"])
+    each = [a / b for a, b in zip(times[way], times["forward pass"], strict=True)]
     return Finding(
         benchmark="per_example",
         what=f"{case.name}: {_called(way)} over a forward pass",
-        value=median(settled) / median(plain),
+        value=median(times[way]) / plain,
         unit="x",
         goal=_FORWARDS if way == "differences" else None,
         spread=(min(each), max(each)),
-        note=f"batches of {case.batch}; with the search for the step size "
-        f"{median(times[way]) / median(plain):.2f}"
-        if way == "differences"
-        else f"batches of {case.batch}",
+        note=f"batches of {case.batch}; without the first batch {settled / plain:.2f}",
     )
 
 
@@ -284,7 +289,7 @@ def _memory(
             losses()
 
     def ours() -> None:
-        ExampleProducts(case.model, case.parameters, direction, way=way)(losses)
+        _settled(case, direction, way)(losses)
 
     activations, peak = (
         peak_extra_bytes(action, device=device, present=present) / size

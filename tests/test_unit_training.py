@@ -309,14 +309,14 @@ def test_every_paradigm_takes_every_unit(unit, paradigm):
 
 
 def test_examples_are_measured_in_full_precision_whatever_steps_are_in():
-    task = a_task("near", 1, 40)
+    task = a_task("near", 1, 24)
     torch.manual_seed(0)
     model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), [task], width=8)
     each = partial(
         EachExample,
         tasks={"near": task},
         examples={"near": task.train},
-        at_once=40,
+        at_once=24,
         most=None,
         draw=np.random.default_rng(0),
         device=torch.device("cpu"),

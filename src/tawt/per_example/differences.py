@@ -2,9 +2,11 @@
 
     ⟨v, ∇ℓ_i(θ)⟩ ≈ (ℓ_i(θ + εv) − ℓ_i(θ − εv)) / 2ε
 
-Too large an ε bends, too small a one drowns in rounding. The first batch tells: the quotients at ε
-and at ε/2 would be the same if either did not matter, so how far they are apart says how far off
-they are (Richardson), and ε is moved to where that is least; so for every task's first batch.
+Too large an ε bends or goes over kinks, too small a one drowns in rounding. The first batch tells:
+the quotients at ε and at 8ε would be the same if none of it mattered, so how far they are apart
+says how far off they are (Richardson), and ε is moved to where that is least; so for every task's
+first batch. Eight, not two: few losses have a kink within a small ε, and the error that kinks make
+falls with its root alone, so a few examples show them only at a much larger step than is used.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TRIES = 6
-_FACTOR = 8.0  # from one step size to the next, until the best is in between
+_APART = 8.0  # the step size in use and the one it is compared with; and from try to try
 _NEAR = 0.01  # of the change that is wanted: one that drowns in rounding
 _FAR = 0.1  # of the losses: a change that is no longer to be taken for a straight line
 _FAIR = 5e-3  # of the products' norm: what losses with kinks allow in float32
@@ -97,38 +99,54 @@ class Differences:
         """A first batch's products, at the step size that it shows to be best."""
         precision = torch.finfo(width(self._moves[0][0])).eps
         size, most = _first_sizes(self._moves, precision, near=self._near)
-        errors: dict[float, float] = {}
-        best = None
+        wanted = math.cbrt(precision)
+        quotients: dict[float, Tensor] = {}
+        errors: dict[float, float] = {}  # of the pairs, by their larger step size
         for _ in range(_TRIES):
-            above, below = self._both(losses, size)
-            if torch.equal(above, below) and size >= most:
-                _log.info("The losses of a batch do not move along the direction: products of 0.")
-                return torch.zeros_like(_over(above, below, size))  # the next batch may show more
-            change = _ratio(above.double() - below.double(), (above.double() + below.double()) / 2)
-            wanted = math.cbrt(precision)
-            if best is None and not errors and change < _NEAR * wanted and size < most:
-                size = min(most, size * wanted / max(change, precision))
-                continue
-            if change > _FAR:
-                errors[size] = math.inf
-                nearer = max(wanted / change, _FACTOR**-3)
-                size = size * nearer if best is None else _next_size(errors)
-                continue
-            coarse = _over(above, below, size)
-            fine = self._quotient(losses, size / 2)
-            errors[size] = _ratio(coarse - fine, fine)
-            if best is None or errors[size] <= min(errors.values()):
-                best, self._step = fine, size / 2
+            if size not in quotients:
+                above, below = self._both(losses, size)
+                if torch.equal(above, below) and size >= most:
+                    _log.info("The losses of a batch do not move along the direction: 0 each.")
+                    return torch.zeros_like(_over(above, below, size))  # the next may show more
+                change = _change(above, below)
+                if not errors and change < _NEAR * wanted and size < most:
+                    size = min(most, size * wanted / max(change, precision))
+                    continue
+                if change > _FAR:
+                    errors[size] = math.inf
+                    alone = all(map(math.isinf, errors.values()))
+                    nearer = max(wanted / change, _APART**-2)
+                    size = size * nearer if alone else _next_size(errors)
+                    continue
+                quotients[size] = _over(above, below, size)
+            fine = size / _APART
+            if fine not in quotients:
+                quotients[fine] = self._quotient(losses, fine)
+            errors[size] = _ratio(quotients[size] - quotients[fine], quotients[fine])
             if _is_enough(errors, good=3 * math.sqrt(precision)):
                 break
             size = _next_size(errors)
-        if best is None:
-            best, self._step = self._quotient(losses, size), size
-        # Twice, since where losses have kinks the two quotients err in part together.
-        error = 2 * min(errors.values(), default=math.inf)
+        return self._settled(losses, size, errors, quotients)
+
+    def _settled(
+        self,
+        losses: Losses,
+        size: float,
+        errors: Mapping[float, float],
+        quotients: Mapping[float, Tensor],
+    ) -> Tensor:
+        """Keep the best of what was tried, or else the last size; the products there."""
+        least = min(errors.values(), default=math.inf)
+        if math.isfinite(least):
+            self._step = min(errors, key=lambda tried: errors[tried]) / _APART
+        else:
+            self._step = size
+        # Twice, for a small batch does not show all.
+        error = 2 * least
         _tell(self._step, error)
         self.relative_error = max(error, self.relative_error or 0.0)
-        return best
+        found = quotients.get(self._step)
+        return self._quotient(losses, self._step) if found is None else found
 
 
 def _tell(step: float | None, error: float) -> None:
@@ -156,7 +174,13 @@ def _first_sizes(
     along = float(squared_norm([entry for _, entry in moves]).sqrt()) or 1.0
     share = math.cbrt(precision)
     most = 2 * share * (start or 1.0) / along
-    return (min(most, share / along**2) if near is None else 2 * near), most
+    return (min(most, share / along**2) if near is None else _APART * near), most
+
+
+def _change(above: Tensor, below: Tensor) -> float:
+    """By which share of themselves losses change between the two."""
+    high, low = above.double(), below.double()
+    return _ratio(high - low, (high + low) / 2)
 
 
 def _over(above: Tensor, below: Tensor, step: float) -> Tensor:
@@ -197,9 +221,9 @@ def _next_size(errors: Mapping[float, float]) -> float:
     sizes = sorted(errors)
     best = min(sizes, key=lambda size: (errors[size], size))
     if best == sizes[0]:
-        return best / _FACTOR
+        return best / _APART
     if best == sizes[-1]:
-        return best * _FACTOR
+        return best * _APART
     place = sizes.index(best)
     neighbour = min(sizes[place - 1], sizes[place + 1], key=lambda size: errors[size])
     return math.sqrt(best * neighbour)

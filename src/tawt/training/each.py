@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.tasks.task import Examples, Indices
 
+_FEW = 64  # examples of a first batch: what they tell of a step size holds for the others
+
 
 @dataclass(frozen=True)
 class EachExample:
@@ -51,8 +53,10 @@ class EachExample:
     def __call__(self, task: str) -> Iterator[tuple[Indices, Losses]]:
         """The task's examples in batches of like length, and what computes the loss of each.
 
-        Those of several rows come last, by themselves: layers no longer see an example as a row
-        then, and norms take a backward pass for each (`ExampleNorms`).
+        The first batch is a few examples of all lengths: on it differences find their step size,
+        which takes some passes more. Examples of several rows come last, by themselves: layers no
+        longer see an example as a row then, and norms take a backward pass for each
+        (`ExampleNorms`).
         """
         examples = self.examples[task]
         order = np.arange(len(examples))
@@ -61,7 +65,7 @@ class EachExample:
         lengths = lengths_of(examples)
         if lengths is not None:
             order = order[np.argsort(lengths[order], kind="stable")]
-        for part in _apart(order, rows_of(examples)):
+        for part in _parts(order, rows_of(examples)):
             for indices in row_batches(examples, part, self.at_once):
                 batch = to_device(examples.batch(indices), self.device)
                 yield indices, partial(self._losses, task, batch, len(indices))
@@ -77,9 +81,18 @@ class EachExample:
         return losses.new_zeros(size).index_add(0, batch.owners, losses)
 
 
-def _apart(order: Indices, rows: Indices | None) -> list[Indices]:
-    """Examples of one row, then those of several."""
-    if rows is None:
-        return [order]
-    several = rows[order] > 1
-    return [part for part in (order[~several], order[several]) if len(part)]
+def _parts(order: Indices, rows: Indices | None) -> list[Indices]:
+    """A few examples from everywhere, the others of one row, and those of several.
+
+    Example:
+        >>> order = np.arange(100)
+        >>> [len(part) for part in _parts(order, np.where(order < 90, 1, 2))]
+        [64, 26, 10]
+    """
+    kinds = [order]
+    if rows is not None:
+        several = rows[order] > 1
+        kinds = [order[~several], order[several]]
+    first, *others = [kind for kind in kinds if len(kind)]
+    few = np.unique(np.linspace(0, len(first) - 1, _FEW, dtype=np.intp))
+    return [part for part in (first[few], np.delete(first, few), *others) if len(part)]
