@@ -7,11 +7,12 @@ timed on 50 examples and scaled; for the encoder on a CPU the batches after the 
 256, and scaled. Plain forward passes go through the same large batches without a graph. All sides
 take turns, and must find the same products, or nothing is reported.
 
-Differences are also held to 2.5 forward passes over all examples, the search for the step size
-included, and to one copy of the representation beyond what a forward pass holds. Forward mode
-copies no parameter but carries a tangent beside every value, so it is held to one copy beyond two
-forward passes. On a GPU the two layers are also run in batches that keep it busy: 500 examples are
-fewer microseconds of work than of launches.
+Differences are also held to 2.5 forward passes, batch by batch once the step size is found; what
+the search adds over all examples is told beside it. And they are held to one copy of the
+representation beyond what a forward pass holds, and a few numbers an example. Forward mode copies
+no parameter but carries a tangent beside every value, so it is held to one copy beyond two forward
+passes. On a GPU the two layers are also run in batches that keep it busy: 500 examples are fewer
+microseconds of work than of launches.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ _WAYS: tuple[Literal["forward", "differences"], ...] = ("forward", "differences"
 _TOLERANCES = {"forward": 1e-3, "differences": 3e-2}  # in float32, by the products' norm
 _FORWARDS = 2.5
 _FIRST = 64  # examples of a first batch, as in training
+_NUMBERS = 8  # an example, beyond a copy: its loss on both sides, and what is made of it
 _BUSY = 16384
 
 
@@ -259,16 +261,17 @@ def _faster(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
 
 
 def _in_passes(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
-    settled, plain = median(times[f"{way}, settled"]), median(times["forward pass"])
-    each = [a / b for a, b in zip(times[way], times["forward pass"], strict=True)]
+    settled, plain = times[f"{way}, settled"], times["forward pass"]
+    each = [a / b for a, b in zip(settled, plain, strict=True)]
     return Finding(
         benchmark="per_example",
         what=f"{case.name}: {_called(way)} over a forward pass",
-        value=median(times[way]) / plain,
+        value=median(settled) / median(plain),
         unit="x",
         goal=_FORWARDS if way == "differences" else None,
         spread=(min(each), max(each)),
-        note=f"batches of {case.batch}; without the first batch {settled / plain:.2f}",
+        note=f"batches of {case.batch}; of all {case.examples}, from the constructor on, "
+        f"{median(times[way]) / median(plain):.2f}",
     )
 
 
@@ -301,7 +304,7 @@ def _memory(
         what=f"{case.name}: peak extra memory of {_called(way)}, a batch of {case.batch}",
         value=peak,
         unit="copies",
-        goal=round(1 + passes * activations + 0.01, 2),  # the losses themselves, and scalars
+        goal=1 + passes * activations + _NUMBERS * 4 * case.batch / size,
         note=f"goal is one copy and the {activations:.2f} of a forward pass"
         + (", twice" if passes == 2 else ""),
         numbers={"activation_copies": activations},
