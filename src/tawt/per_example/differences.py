@@ -102,6 +102,7 @@ class Differences:
         wanted = math.cbrt(precision)
         quotients: dict[float, Tensor] = {}
         errors: dict[float, float] = {}  # of the pairs, by their larger step size
+        slope = 0.0  # by which share of themselves losses change, by step size
         for _ in range(_TRIES):
             if size not in quotients:
                 above, below = self._both(losses, size)
@@ -119,10 +120,14 @@ class Differences:
                     size = size * nearer if alone else _next_size(errors)
                     continue
                 quotients[size] = _over(above, below, size)
+                slope = slope or change / size
             fine = size / _APART
             if fine not in quotients:
                 quotients[fine] = self._quotient(losses, fine)
-            errors[size] = _ratio(quotients[size] - quotients[fine], quotients[fine])
+            # Few examples may agree by luck, but no loss is known beyond its last digit.
+            rounding = precision / (slope * fine) if slope else math.inf
+            apart = _ratio(quotients[size] - quotients[fine], quotients[fine])
+            errors[size] = max(apart, rounding)
             if _is_enough(errors, good=3 * math.sqrt(precision)):
                 break
             size = _next_size(errors)
