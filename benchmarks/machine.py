@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from pathlib import Path
 
 import torch
 
@@ -25,6 +26,7 @@ def description(device: torch.device) -> dict[str, str | int]:
     described: dict[str, str | int] = {
         "device": device.type,
         "architecture": platform.machine(),
+        "processor": _processor(),
         "cpu cores": cores or 0,
         "torch threads": torch.get_num_threads(),
         "clock": "work of this process" if one_thread else "wall",
@@ -35,3 +37,10 @@ def description(device: torch.device) -> dict[str, str | int]:
     if device.type == "cuda":
         described["gpu"] = torch.cuda.get_device_name(device)
     return described
+
+
+def _processor() -> str:
+    """Its model, where the system tells."""
+    told = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*:\s*(.+)", told.read_text()) if told.exists() else None
+    return found[1] if found else platform.processor() or "unknown"

@@ -1,14 +1,20 @@
-"""A source's examples, batch by batch, for alignments of each."""
+"""Alignments of each of a source's examples, batch by batch, however many there are."""
+
+import json
 
 import numpy as np
 import pytest
 import torch
 
 from tawt.arrays import MLP, classification
+from tawt.curvature import Identity
 from tawt.gradients import gradient_of
+from tawt.hypergradient import CurvatureWeighted
 from tawt.per_example import ExampleProducts
 from tawt.tasks import MultiTaskModel
 from tawt.training.each import EachExample
+from tawt.units import Units
+from tawt.weighting import TargetAware, UpdateRule
 
 
 def measuring(size, **options):
@@ -63,3 +69,38 @@ def test_differences_cost_two_and_a_half_forward_passes_with_their_search():
     assert 2000 < sum(ran) <= 2500
     apart = (found["differences"] - found["forward"]).norm() / found["forward"].norm()
     assert apart <= 2 * products.relative_error <= 2e-2
+
+
+def test_ten_million_examples_are_measured_moved_and_kept():
+    """ℓ_i = w x_i and L_0 = w, so that a_i = x_i, and one step leaves log ω_i = η x_i + c."""
+    size, at_once = 10_000_000, 2_000_000
+    layer = torch.nn.Linear(1, 1, bias=False)
+
+    def loss_of(_):
+        return layer.weight.sum()
+
+    def losses_of(_):
+        for start in range(0, size, at_once):
+            indices = np.arange(start, min(size, start + at_once))
+            inputs = torch.from_numpy(indices % 1000 / 1000).float().unsqueeze(1)
+            yield indices, lambda inputs=inputs: layer(inputs).squeeze(1)
+
+    def weighting():
+        rule = UpdateRule(alignment=CurvatureWeighted(Identity()), step_size=2.0)
+        units = Units.of_examples({"web": size})
+        return TargetAware(sources=["web"], target="goal", units=units, rule=rule)
+
+    moved = weighting()
+    record = moved.update(layer, loss_of=loss_of, losses_of=losses_of, touching=[layer])
+    logs = moved.weights.logs
+    assert float(logs[999] - logs[0]) == pytest.approx(2 * 0.999, abs=1e-4)
+    assert float(logs[-1] - logs[-501]) == pytest.approx(2 * 0.5, abs=1e-4)
+    assert bool(moved.was_measured.all())
+    assert len(json.dumps(record.units)) < 20_000
+    state = moved.state_dict()
+    held = [value for value in state.values() if isinstance(value, torch.Tensor)]
+    assert sum(value.nbytes for value in held) <= 12 * size + 1000
+    again = weighting()
+    again.load_state_dict(state)
+    assert torch.equal(again.weights.logs, logs)
+    assert torch.equal(again.mean_alignments, moved.mean_alignments)

@@ -5,13 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch.nn.functional import cross_entropy
 
+from tawt.errors import Interrupted
 from tawt.per_example import ExampleNorms
 from tawt.per_example.each import Each
 from tawt.studies import RunFolder, units
 from tawt.studies.auditing import audit
-from tawt.studies.run import check, run
+from tawt.studies.run import Options, check, run
 from tawt.text.kinds.tagging import Tagging
 from tawt.text.tokens import NO_TAG
 from tawt.training.each import EachExample
@@ -175,3 +177,19 @@ def test_a_measured_sample_is_of_the_size_asked_for(tiny, tmp_path):
     assert first["units"]["quantiles"]["0.05"] == pytest.approx(
         first["units"]["quantiles"]["0.5"], rel=0.1
     )  # most were not measured, and stay where they were
+
+
+def test_a_stopped_run_with_weights_on_sentences_goes_on_to_the_same_weights(tiny, tmp_path):
+    study = with_units(tagging_study(tmp_path / "study", tiny, paradigm="joint"), "example")
+    unbroken = tmp_path / "whole"
+    steps = run(study.config, unbroken)["steps"]
+    for stop in (2, steps - 1):
+        path = tmp_path / f"stopped-{stop}"
+        with pytest.raises(Interrupted):
+            run(study.config, path, should_stop=iter([False] * (stop - 1) + [True]).__next__)
+        run(study.config, path, options=Options(resume=True))
+        lines, expected = ((folder / "weights.jsonl").read_text() for folder in (path, unbroken))
+        assert lines == expected
+        found, expected = (load_file(folder / units.VECTORS) for folder in (path, unbroken))
+        assert found.keys() == expected.keys()
+        assert all(torch.equal(found[name], expected[name]) for name in found)
