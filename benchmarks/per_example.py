@@ -64,7 +64,7 @@ class Case:
     goals: dict[str, float | None]
     """How many times faster each way must be than a backward pass per example, if that is asked."""
 
-    def losses(self, rows: slice) -> Callable[[], Tensor]:
+    def losses(self, rows: slice | Tensor) -> Callable[[], Tensor]:
         """The losses of some examples."""
         inputs, labels = self.inputs[rows], self.labels[rows]
         return lambda: F.cross_entropy(self.model(inputs, "task"), labels, reduction="none")
@@ -74,6 +74,11 @@ class Case:
         """Of all examples; the small first batch of an update is counted apart."""
         starts = range(0, len(self.labels), self.batch)
         return [self.losses(slice(start, start + self.batch)) for start in starts]
+
+    @property
+    def few(self) -> Callable[[], Tensor]:
+        """Of a first batch from everywhere."""
+        return self.losses(torch.linspace(0, len(self.labels) - 1, _FIRST).long())
 
     @property
     def examples(self) -> int:
@@ -180,6 +185,7 @@ def _findings(case: Case, *, device: torch.device) -> list[Finding]:
     numbers: Numbers = {
         "batch": case.batch,
         "first_batch": _FIRST,
+        "passes_over_first_batch": _passes_of_search(case, direction),
         "examples": case.examples,
         **errors,
         **{f"seconds, {name}": found for name, found in times.items()},
@@ -212,8 +218,21 @@ def _settled(
 ) -> ExampleProducts:
     """After its first batch: the step size is found."""
     products = ExampleProducts(case.model, case.parameters, direction, way=way)
-    products(case.losses(slice(_FIRST)))
+    products(case.few)
     return products
+
+
+def _passes_of_search(case: Case, direction: Gradient) -> int:
+    passes = 0
+    few = case.few
+
+    def counted() -> Tensor:
+        nonlocal passes
+        passes += 1
+        return few()
+
+    ExampleProducts(case.model, case.parameters, direction, way="differences")(counted)
+    return passes
 
 
 def _all(case: Case, products: ExampleProducts) -> Tensor:
@@ -221,9 +240,9 @@ def _all(case: Case, products: ExampleProducts) -> Tensor:
 
 
 def _alone(case: Case, direction: Gradient) -> Tensor:
-    """One backward pass per example."""
+    """One backward pass per example, of some that the direction was not made from."""
     found = []
-    for row in range(_ALONE):
+    for row in range(len(case.labels) - _ALONE, len(case.labels)):
         loss = case.losses(slice(row, row + 1))()[0]
         found.append(dot(direction, gradient_of(loss, case.parameters)))
     return torch.stack(found)
@@ -238,7 +257,7 @@ def _forward_passes(case: Case) -> None:
 def _check_same(case: Case, direction: Gradient, settled: dict[str, ExampleProducts]) -> None:
     exact = _alone(case, direction)
     for way, products in settled.items():
-        found = _all(case, products)[:_ALONE].double()
+        found = _all(case, products)[-_ALONE:].double()
         apart = float((found - exact).norm() / exact.norm())
         if not apart <= _TOLERANCES[way]:
             raise RuntimeError(f"{case.name}: products by {way} are {apart:.1e} off.")

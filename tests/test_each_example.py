@@ -17,10 +17,10 @@ from tawt.units import Units
 from tawt.weighting import TargetAware, UpdateRule
 
 
-def measuring(size, **options):
+def measuring(size, *, seed=0, **options):
     """A source of so many examples, a model for it, and its examples batch by batch."""
-    torch.manual_seed(0)
-    inputs = np.random.default_rng(0).normal(size=(size, 6))
+    torch.manual_seed(seed)
+    inputs = np.random.default_rng(seed).normal(size=(size, 6))
     task = classification("source", train=(inputs, np.arange(size) % 2), labels=["0", "1"])
     model = MultiTaskModel.for_tasks(MLP((6,), widths=(64,)), [task], width=64)
     each = EachExample(
@@ -46,29 +46,38 @@ def test_a_few_from_everywhere_come_first_and_every_example_once(size):
     assert sorted(np.concatenate([first, *others])) == list(range(size))
 
 
-def test_small_batches_stay_small():
+def test_where_batches_are_small_the_first_is_still_from_everywhere():
     *_, each = measuring(100, at_once=8)
-    assert {len(indices) for indices, _ in each("source")} <= {8, 4}
+    first, *others = [indices for indices, _ in each("source")]
+    assert len(first) == 8
+    assert np.diff(first).min() > 12
+    assert max(map(len, others)) == 8
 
 
-def test_differences_cost_two_and_a_half_forward_passes_with_their_search():
+def test_differences_mostly_cost_two_and_a_half_forward_passes_with_their_search():
     """Counted in examples, of a thousand as in the paper's sample-weighted experiment."""
-    task, model, each = measuring(1000)
-    parameters = list(model.representation.parameters())
-    batch = task.train.batch(np.arange(50))
-    outputs = model(batch.inputs, "source")
-    direction = gradient_of(task.kind.losses(outputs, batch.labels).mean(), parameters)
-    ran = []
-    model.representation.register_forward_hook(lambda _, given, __: ran.append(len(given[0])))
-    found = {}
-    for way in ("forward", "differences"):
-        ran.clear()
-        products = ExampleProducts(model, parameters, direction, way=way)
-        values = [(indices, products(losses)) for indices, losses in each("source")]
-        found[way] = torch.cat([product for _, product in values]).double()
-    assert 2000 < sum(ran) <= 2500
-    apart = (found["differences"] - found["forward"]).norm() / found["forward"].norm()
-    assert apart <= 2 * products.relative_error <= 2e-2
+    costs = []
+    for seed in range(9):
+        task, model, each = measuring(1000, seed=seed)
+        parameters = list(model.representation.parameters())
+        batch = task.train.batch(np.arange(50))
+        outputs = model(batch.inputs, "source")
+        direction = gradient_of(task.kind.losses(outputs, batch.labels).mean(), parameters)
+        ran = []
+        model.representation.register_forward_hook(
+            lambda _, given, __, ran=ran: ran.append(len(given[0]))
+        )
+        found = {}
+        for way in ("forward", "differences"):
+            ran.clear()
+            products = ExampleProducts(model, parameters, direction, way=way)
+            found[way] = torch.cat([products(losses) for _, losses in each("source")])
+        costs.append(sum(ran) / 1000)
+        apart = (found["differences"] - found["forward"]).norm() / found["forward"].norm()
+        assert apart <= 2e-2  # by one ReLU network or another
+    assert min(costs) > 2
+    assert np.median(costs) <= 2.5
+    assert max(costs) <= 2 + 64 * 22 / 1000
 
 
 def test_ten_million_examples_are_measured_moved_and_kept():

@@ -1,6 +1,7 @@
 """⟨v, ∇ℓ_i⟩ against one backward pass per example, in float64."""
 
 import logging
+import math
 
 import pytest
 import torch
@@ -312,7 +313,7 @@ def test_another_task_is_begun_with_the_step_size_of_the_last():
     asked.clear()
     products.look_again()
     products(counting)
-    assert len(asked) == 4  # at that step size, and at half of it
+    assert len(asked) == 4  # at that step size, and at eight times as large a one
 
 
 def test_a_batch_that_does_not_move_leaves_the_step_size_to_the_next():
@@ -323,3 +324,24 @@ def test_a_batch_that_does_not_move_leaves_the_step_size_to_the_next():
     assert products.relative_error is None
     assert_near(products(case.losses), case.products(direction), 1e-5)
     assert 0 < products.relative_error < 1e-5
+
+
+def test_two_steps_too_small_to_move_anything_are_no_agreement():
+    """One loss of 6e-6, of which float32 shows a few digits: the error must be told."""
+    layer = nn.Linear(4, 3, bias=False)
+    with torch.no_grad():
+        layer.weight.zero_()[0, 0] = 12.0
+    inputs, label = torch.tensor([[1.0, 0.1, -0.2, 0.05]]), torch.zeros(1, dtype=torch.long)
+    direction = [torch.linspace(-1, 1, 12).view(3, 4)]
+    products = ExampleProducts(layer, [layer.weight], direction, way="differences")
+    products(lambda: nn.functional.cross_entropy(layer(inputs), label, reduction="none"))
+    assert products.relative_error is None or products.relative_error > 0.1
+
+
+def test_after_a_search_that_failed_other_batches_are_measured_all_the_same():
+    case = mlp()
+    direction = case.direction()
+    products = ExampleProducts(case.module, case.parameters, direction, way="differences")
+    products(lambda: case.losses() * math.nan)
+    assert products.relative_error == math.inf
+    assert_near(products(case.losses), case.products(direction), 1e-5)

@@ -46,6 +46,8 @@ class UnitHypergradient:
     losses: dict[str, float]
     """Loss of every target on the examples it was measured on."""
     scale: float
+    way: str
+    """How products were computed: "forward" or "differences"."""
     relative_error: float | None
     """Of the products, where they come from differences."""
 
@@ -139,6 +141,7 @@ def unit_hypergradient(
         target_norm=math.sqrt(squared_norm),
         losses=summed(aim.losses, values),
         scale=alignment.scale,
+        way=products.way,
         relative_error=products.relative_error,
     )
 

@@ -99,6 +99,7 @@ class Differences:
         """A first batch's products, at the step size that it shows to be best."""
         precision = torch.finfo(width(self._moves[0][0])).eps
         size, most = _first_sizes(self._moves, precision, near=self._near)
+        begun = size
         wanted = math.cbrt(precision)
         quotients: dict[float, Tensor] = {}
         errors: dict[float, float] = {}  # of the pairs, by their larger step size
@@ -126,26 +127,27 @@ class Differences:
                 quotients[fine] = self._quotient(losses, fine)
             # Few examples may agree by luck, but no loss is known beyond its last digit.
             rounding = precision / (slope * fine) if slope else math.inf
+            moved = bool(quotients[fine].any())  # two quotients of zero agree, and say nothing
             apart = _ratio(quotients[size] - quotients[fine], quotients[fine])
-            errors[size] = max(apart, rounding)
+            errors[size] = max(apart, rounding) if moved else math.inf
             if _is_enough(errors, good=3 * math.sqrt(precision)):
                 break
             size = _next_size(errors)
-        return self._settled(losses, size, errors, quotients)
+        return self._settled(losses, begun, errors, quotients)
 
     def _settled(
         self,
         losses: Losses,
-        size: float,
+        begun: float,
         errors: Mapping[float, float],
         quotients: Mapping[float, Tensor],
     ) -> Tensor:
-        """Keep the best of what was tried, or else the last size; the products there."""
+        """Keep the best of what was tried, or else what was begun with; the products there."""
         least = min(errors.values(), default=math.inf)
         if math.isfinite(least):
             self._step = min(errors, key=lambda tried: errors[tried]) / _APART
         else:
-            self._step = size
+            self._step = begun
         # Twice, for a small batch does not show all.
         error = 2 * least
         _tell(self._step, error)
@@ -160,8 +162,8 @@ def _tell(step: float | None, error: float) -> None:
         _log.info("%s.", said)
     else:
         _log.warning(
-            "%s; they are hardly to be trusted. Is `losses` the same at every call, and without "
-            "autocast inside?",
+            "%s; they are hardly to be trusted. Are losses near zero, the same at every call, and "
+            "without autocast inside?",
             said,
         )
 
@@ -179,7 +181,7 @@ def _first_sizes(
     along = float(squared_norm([entry for _, entry in moves]).sqrt()) or 1.0
     share = math.cbrt(precision)
     most = 2 * share * (start or 1.0) / along
-    return (min(most, share / along**2) if near is None else _APART * near), most
+    return min(most, share / along**2 if near is None else _APART * near), most
 
 
 def _change(above: Tensor, below: Tensor) -> float:

@@ -65,7 +65,7 @@ class EachExample:
         lengths = lengths_of(examples)
         if lengths is not None:
             order = order[np.argsort(lengths[order], kind="stable")]
-        for part in _parts(order, rows_of(examples)):
+        for part in _parts(order, rows_of(examples), few=min(_FEW, self.at_once)):
             for indices in row_batches(examples, part, self.at_once):
                 batch = to_device(examples.batch(indices), self.device)
                 yield indices, partial(self._losses, task, batch, len(indices))
@@ -81,12 +81,12 @@ class EachExample:
         return losses.new_zeros(size).index_add(0, batch.owners, losses)
 
 
-def _parts(order: Indices, rows: Indices | None) -> list[Indices]:
+def _parts(order: Indices, rows: Indices | None, *, few: int) -> list[Indices]:
     """A few examples from everywhere, the others of one row, and those of several.
 
     Example:
         >>> order = np.arange(100)
-        >>> [len(part) for part in _parts(order, np.where(order < 90, 1, 2))]
+        >>> [len(part) for part in _parts(order, np.where(order < 90, 1, 2), few=64)]
         [64, 26, 10]
     """
     kinds = [order]
@@ -94,5 +94,5 @@ def _parts(order: Indices, rows: Indices | None) -> list[Indices]:
         several = rows[order] > 1
         kinds = [order[~several], order[several]]
     first, *others = [kind for kind in kinds if len(kind)]
-    few = np.unique(np.linspace(0, len(first) - 1, _FEW, dtype=np.intp))
-    return [part for part in (first[few], np.delete(first, few), *others) if len(part)]
+    places = np.unique(np.linspace(0, len(first) - 1, few, dtype=np.intp))
+    return [part for part in (first[places], np.delete(first, places), *others) if len(part)]

@@ -292,7 +292,8 @@ class TargetAware(Weighting):
         assert isinstance(self.weights, UnitWeights)
         error = measured.relative_error
         known = None if error is None else _finite(error)
-        return {**self.weights.summary(), "relative_error": known}
+        # Differences without a finite error were of no use, which the log has said.
+        return {**self.weights.summary(), "way": measured.way, "relative_error": known}
 
     def state_dict(self) -> dict[str, Any]:
         """The weights and their history; the rest is the constructor's."""
