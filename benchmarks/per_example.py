@@ -18,7 +18,7 @@ microseconds of work than of launches.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
@@ -75,7 +75,7 @@ class Case:
         starts = range(0, len(self.labels), self.batch)
         return [self.losses(slice(start, start + self.batch)) for start in starts]
 
-    @property
+    @cached_property
     def few(self) -> Callable[[], Tensor]:
         """Of a first batch from everywhere."""
         return self.losses(torch.linspace(0, len(self.labels) - 1, _FIRST).long())

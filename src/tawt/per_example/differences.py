@@ -130,7 +130,7 @@ class Differences:
             moved = bool(quotients[fine].any())  # two quotients of zero agree, and say nothing
             apart = _ratio(quotients[size] - quotients[fine], quotients[fine])
             errors[size] = max(apart, rounding) if moved else math.inf
-            if _is_enough(errors, good=3 * math.sqrt(precision)):
+            if _is_enough(errors, good=5 * math.sqrt(precision)):
                 break
             size = _next_size(errors)
         return self._settled(losses, begun, errors, quotients)
