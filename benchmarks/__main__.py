@@ -22,7 +22,6 @@ from rich.table import Table
 
 from benchmarks import machine
 from benchmarks.report import Report
-from benchmarks.timing import keep_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     device = torch.device(options.device)
     if device.type == "cpu":
         torch.set_num_threads(options.threads)
-        keep_memory()
     console = Console()
     console.width = max(console.width, _WIDTH)  # the table is wide; a pipe has no width
     modules = {name: importlib.import_module(f"benchmarks.{name}") for name in names}

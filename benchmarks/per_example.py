@@ -5,8 +5,7 @@ update would take them: a first batch of 64, on which differences find their ste
 others in larger ones. Everything from the constructor on is counted. A backward pass per example is
 timed on 50 examples and scaled; for the encoder on a CPU the batches after the first are timed on
 256, and scaled. Plain forward passes go through the same large batches without a graph. All sides
-take turns, and must find the same products, or nothing is reported. Freed memory is kept, so that
-no side pays for pages that another gave back.
+take turns, and must find the same products, or nothing is reported.
 
 Differences are also held to 2.5 forward passes, batch by batch once the step size is found; what
 the search adds over all examples is told beside it. And they are held to one copy of the

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
 import time
 from statistics import median
 from typing import TYPE_CHECKING, TypeVar
@@ -14,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Outcome = TypeVar("Outcome")
-
-_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # mallopt's names for them
 
 
 def now(device: torch.device) -> float:
@@ -66,15 +62,3 @@ def in_turns(
 def medians(runs: list[list[float]]) -> list[float]:
     """The median of each position over the runs."""
     return [median(position) for position in zip(*runs, strict=True)]
-
-
-def keep_memory() -> None:
-    """Have the C library keep what is freed, where it can be told to.
-
-    Pages that are given back must be asked for anew, which can double the time of what allocates
-    much. When they are given back hangs on everything that ran before: on one side of a comparison
-    today, on the other tomorrow.
-    """
-    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "mallopt"):
-        library.mallopt(_MMAP_MAX, 0)
-        library.mallopt(_TRIM_THRESHOLD, 2**31 - 1)
