@@ -2,17 +2,14 @@
 
     ⟨v, ∇ℓ_i(θ)⟩ ≈ (ℓ_i(θ + εv) − ℓ_i(θ − εv)) / 2ε
 
-Too large an ε bends or goes over kinks, too small a one drowns in rounding. The first batch tells:
-the quotients at ε and at 8ε would be the same if none of it mattered, so how far they are apart
-says how far off they are (Richardson), and ε is moved to where that is least; so for every task's
-first batch. Eight, not two: few losses have a kink within a small ε, and the error that kinks make
-falls with its root alone, so a few examples show them only at a much larger step than is used.
+The step size ε is found on the first batch of every task (`step_search`).
 """
 
 from __future__ import annotations
 
 import logging
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -20,21 +17,17 @@ from torch import Tensor, nn
 
 from tawt.gradients import squared_norm, width
 from tawt.per_example.conditions import at_rest, full_float32
+from tawt.per_example.step_search import APART, StepSearch, quotient
 from tawt.per_example.swapping import Swap, run_with, wide
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from tawt.per_example.losses import Losses
 
 _log = logging.getLogger(__name__)
 
-_TRIES = 6
-_APART = 8.0  # the step size in use and the one it is compared with; and from try to try
-_NEAR = 0.01  # of the change that is wanted: one that drowns in rounding
-_FAR = 0.1  # of the losses: a change that is no longer to be taken for a straight line
-_FAIR = 5e-3  # of the products' norm: what losses with kinks allow in float32
-_DOUBTFUL = 2e-2  # a warning above
+_DOUBTFUL = 2e-2  # of the products' norm: a warning above
 
 
 class Differences:
@@ -77,7 +70,7 @@ class Differences:
         self._near, self._step = self._step or self._near, None
 
     def _quotient(self, losses: Losses, step: float) -> Tensor:
-        return _over(*self._both(losses, step), step)
+        return quotient(*self._both(losses, step), step)
 
     def _both(self, losses: Losses, step: float) -> tuple[Tensor, Tensor]:
         """Losses at θ + step · v and at θ − step · v, with the same noise if there is any."""
@@ -98,65 +91,21 @@ class Differences:
     def _chosen(self, losses: Losses) -> Tensor:
         """A first batch's products, at the step size that it shows to be best."""
         precision = torch.finfo(width(self._moves[0][0])).eps
-        size, most = _first_sizes(self._moves, precision, near=self._near)
-        begun = size
-        wanted = math.cbrt(precision)
-        quotients: dict[float, Tensor] = {}
-        errors: dict[float, float] = {}  # of the pairs, by their larger step size
-        slope = 0.0  # by which share of themselves losses change, by step size
-        for _ in range(_TRIES):
-            if size not in quotients:
-                above, below = self._both(losses, size)
-                if torch.equal(above, below) and size >= most:
-                    _log.info("The losses of a batch do not move along the direction: 0 each.")
-                    return torch.zeros_like(_over(above, below, size))  # the next may show more
-                change = _change(above, below)
-                if not errors and change < _NEAR * wanted and size < most:
-                    size = min(most, size * wanted / max(change, precision))
-                    continue
-                if change > _FAR:
-                    errors[size] = math.inf
-                    alone = all(map(math.isinf, errors.values()))
-                    nearer = max(wanted / change, _APART**-2)
-                    size = size * nearer if alone else _next_size(errors)
-                    continue
-                quotients[size] = _over(above, below, size)
-                slope = slope or change / size
-            fine = size / _APART
-            if fine not in quotients:
-                quotients[fine] = self._quotient(losses, fine)
-            # Few examples may agree by luck, but no loss is known beyond its last digit.
-            rounding = precision / (slope * fine) if slope else math.inf
-            moved = bool(quotients[fine].any())  # two quotients of zero agree, and say nothing
-            apart = _ratio(quotients[size] - quotients[fine], quotients[fine])
-            errors[size] = max(apart, rounding) if moved else math.inf
-            if _is_enough(errors, good=5 * math.sqrt(precision)):
-                break
-            size = _next_size(errors)
-        return self._settled(losses, begun, errors, quotients)
-
-    def _settled(
-        self,
-        losses: Losses,
-        begun: float,
-        errors: Mapping[float, float],
-        quotients: Mapping[float, Tensor],
-    ) -> Tensor:
-        """Keep the best of what was tried, or else what was begun with; the products there."""
-        least = min(errors.values(), default=math.inf)
-        if math.isfinite(least):
-            self._step = min(errors, key=lambda tried: errors[tried]) / _APART
-        else:
-            self._step = begun
+        first, most = _first_sizes(self._moves, precision, near=self._near)
+        search = StepSearch(partial(self._both, losses), precision=precision, most=most)
+        found = search(first)
+        if found.step is None:
+            _log.info("The losses of a batch do not move along the direction: products of 0.")
+            return found.quotients  # the next batch may show more
         # Twice, for a small batch does not show all.
-        error = 2 * least
-        _tell(self._step, error)
+        error = 2 * found.error
+        _tell(found.step, error)
+        self._step = found.step
         self.relative_error = max(error, self.relative_error or 0.0)
-        found = quotients.get(self._step)
-        return self._quotient(losses, self._step) if found is None else found
+        return found.quotients
 
 
-def _tell(step: float | None, error: float) -> None:
+def _tell(step: float, error: float) -> None:
     said = f"Products by differences: step {step:.3g}, relative error about {error:.1e}"
     if error <= _DOUBTFUL:
         _log.info("%s.", said)
@@ -181,56 +130,4 @@ def _first_sizes(
     along = float(squared_norm([entry for _, entry in moves]).sqrt()) or 1.0
     share = math.cbrt(precision)
     most = 2 * share * (start or 1.0) / along
-    return min(most, share / along**2 if near is None else _APART * near), most
-
-
-def _change(above: Tensor, below: Tensor) -> float:
-    """By which share of themselves losses change between the two."""
-    high, low = above.double(), below.double()
-    return _ratio(high - low, (high + low) / 2)
-
-
-def _over(above: Tensor, below: Tensor, step: float) -> Tensor:
-    # No float64: the difference of two numbers that are close to each other is exact.
-    return (above.to(width(above)) - below) / (2 * step)
-
-
-def _ratio(part: Tensor, whole: Tensor) -> float:
-    """‖part‖ over ‖whole‖; infinite where that is no number.
-
-    Example:
-        >>> _ratio(torch.tensor([3.0, 4.0]), torch.ones(1)), _ratio(torch.ones(1), torch.zeros(1))
-        (5.0, inf)
-    """
-    over, under = (float(torch.linalg.vector_norm(values.double())) for values in (part, whole))
-    if over == 0:
-        return 0.0
-    return over / under if under > 0 and math.isfinite(over / under) else math.inf
-
-
-def _is_enough(errors: Mapping[float, float], *, good: float) -> bool:
-    """Whether the best is good, or fair and no longer an end of what was tried."""
-    sizes = sorted(errors, key=lambda size: errors[size])
-    least = errors[sizes[0]]
-    inside = min(errors) < sizes[0] < max(errors)
-    return least <= good or (inside and least <= _FAIR)
-
-
-def _next_size(errors: Mapping[float, float]) -> float:
-    """Beyond the best if it is an end, else between it and the better of its neighbours.
-
-    Example:
-        >>> _next_size({8.0: 0.3, 1.0: 0.2}), _next_size({8.0: 0.1, 1.0: 0.2})
-        (0.125, 64.0)
-        >>> _next_size({16.0: 0.3, 4.0: 0.1, 1.0: 0.2})
-        2.0
-    """
-    sizes = sorted(errors)
-    best = min(sizes, key=lambda size: (errors[size], size))
-    if best == sizes[0]:
-        return best / _APART
-    if best == sizes[-1]:
-        return best * _APART
-    place = sizes.index(best)
-    neighbour = min(sizes[place - 1], sizes[place + 1], key=lambda size: errors[size])
-    return math.sqrt(best * neighbour)
+    return min(most, share / along**2 if near is None else APART * near), most
