@@ -168,6 +168,7 @@ def test_a_backward_pass_of_ones_own():
         assert_near(ExampleNorms(module, case.parameters, way=way)(case.losses), case.norms(), 1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # inside torch, on Python 3.12
 @pytest.mark.parametrize("way", ["auto", "each"])
 def test_a_compiled_model(way):
     case = written_transformer()

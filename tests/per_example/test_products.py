@@ -171,6 +171,7 @@ def test_global_randomness_is_the_same_on_both_sides():
     assert_near(products(noisy), case.products(direction), 1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # inside torch, on Python 3.12
 @pytest.mark.parametrize("way", TOLERANCES)
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_a_compiled_model(way, backend):
