@@ -8,7 +8,6 @@ The step size ε is found on the first batch of every task (`step_search`).
 from __future__ import annotations
 
 import logging
-import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 
 from tawt.gradients import squared_norm, width
 from tawt.per_example.conditions import at_rest, full_float32
-from tawt.per_example.step_search import APART, StepSearch, quotient
+from tawt.per_example.step_search import APART, StepSearch, quotient, wanted_change
 from tawt.per_example.swapping import Swap, run_with, wide
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _tell(step: float, error: float) -> None:
 def _first_sizes(
     moves: Sequence[Swap], precision: float, *, near: float | None
 ) -> tuple[float, float]:
-    """ε to begin with, and the largest; losses should change by the precision's cube root.
+    """ε to begin with, and the largest; losses should change by `wanted_change`.
 
     The direction is mostly a gradient, along which losses near one rise by about its squared norm.
     The largest moves the parameters by that share of their own norm, twice. Of a pair of step sizes
@@ -128,6 +127,6 @@ def _first_sizes(
     """
     start = float(squared_norm([own for own, _ in moves]).sqrt())
     along = float(squared_norm([entry for _, entry in moves]).sqrt()) or 1.0
-    share = math.cbrt(precision)
+    share = wanted_change(precision)
     most = 2 * share * (start or 1.0) / along
     return min(most, share / along**2 if near is None else APART * near), most

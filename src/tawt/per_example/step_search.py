@@ -65,7 +65,7 @@ class StepSearch:
         self._sides = sides
         self._precision = precision
         self._most = most
-        self._wanted = math.cbrt(precision)
+        self._wanted = wanted_change(precision)
         self._quotients: dict[float, Tensor] = {}
         self._errors: dict[float, float] = {}  # of pairs, by the larger step size
         self._slope = 0.0  # by which share of themselves losses change, by step size
@@ -92,7 +92,7 @@ class StepSearch:
         if size not in self._quotients:
             above, below = self._sides(size)
             change = _change(above, below)
-            if torch.equal(above, below) and size >= self._most:
+            if change == 0 and size >= self._most:
                 self._still = quotient(above, below, size)
                 return None
             if not self._errors and change < _NEAR * self._wanted and size < self._most:
@@ -126,6 +126,16 @@ class StepSearch:
         if step not in self._quotients:
             self._quotients[step] = quotient(*self._sides(step), step)
         return self._quotients[step]
+
+
+def wanted_change(precision: float) -> float:
+    """By which share of themselves losses should change: where bending and rounding are balanced.
+
+    Example:
+        >>> wanted_change(1e-6)
+        0.01
+    """
+    return math.cbrt(precision)
 
 
 def quotient(above: Tensor, below: Tensor, step: float) -> Tensor:
