@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
@@ -43,8 +43,15 @@ if TYPE_CHECKING:
 _EXAMPLES = 1000
 _ALONE = 50
 _TARGET = 32  # examples that the direction is the gradient of
-_WAYS: tuple[Literal["forward", "differences"], ...] = ("forward", "differences")
-_TOLERANCES = {"forward": 1e-3, "differences": 3e-2}  # in float32, by the products' norm
+_Way = Literal["forward", "mixed", "differences"]
+_WAYS: tuple[_Way, ...] = get_args(_Way)
+# By the products' norm, of a model in float32.
+_TOLERANCES: dict[_Way, float] = {"forward": 1e-3, "mixed": 3e-2, "differences": 3e-2}
+_CALLED: dict[_Way, str] = {
+    "forward": "forward mode",
+    "mixed": "forward mode in mixed precision",
+    "differences": "differences",
+}
 _FORWARDS = 2.5
 _FIRST = 64  # examples of a first batch, as in training
 _NUMBERS = 8  # an example, beyond a copy: its loss on both sides, and what is made of it
@@ -61,7 +68,7 @@ class Case:
     labels: Tensor
     batch: int
     repeats: int
-    goals: dict[str, float | None]
+    goals: dict[_Way, float | None]
     """How many times faster each way must be than a backward pass per example, if that is asked."""
 
     def losses(self, rows: slice | Tensor) -> Callable[[], Tensor]:
@@ -142,7 +149,9 @@ def _encoder(*, device: torch.device, quick: bool) -> Case:
         batch=250 if cuda else 64,
         repeats=1 if quick else 7,
         # Forward mode multiplies three matrices where two forward passes multiply two.
-        goals=dict.fromkeys(_WAYS, 20.0) if cuda else {"forward": None, "differences": 5.0},
+        goals=dict.fromkeys(_WAYS, 20.0)
+        if cuda
+        else {**dict.fromkeys(_WAYS, 5.0), "forward": None},
         device=device,
     )
 
@@ -154,7 +163,7 @@ def _case(
     *,
     batch: int,
     repeats: int,
-    goals: dict[str, float | None],
+    goals: dict[_Way, float | None],
     device: torch.device,
 ) -> Case:
     return Case(
@@ -181,7 +190,11 @@ def _findings(case: Case, *, device: torch.device) -> list[Finding]:
         sides[f"{way}, first"] = partial(timed, partial(_settled, case, direction, way))
         sides[f"{way}, later"] = partial(timed, partial(_all, case, settled[way]))
     times = _of_all(case, in_turns(sides, repeats=case.repeats))
-    errors = {"relative_error_of_differences": settled["differences"].relative_error or 0.0}
+    errors = {
+        f"relative_error, {way}": settled[way].relative_error or 0.0
+        for way in _WAYS
+        if way != "forward"
+    }
     numbers: Numbers = {
         "batch": case.batch,
         "first_batch": _FIRST,
@@ -213,10 +226,8 @@ def _of_all(case: Case, times: dict[str, list[float]]) -> dict[str, list[float]]
     return found
 
 
-def _settled(
-    case: Case, direction: Gradient, way: Literal["forward", "differences"]
-) -> ExampleProducts:
-    """After its first batch: the step size is found."""
+def _settled(case: Case, direction: Gradient, way: _Way) -> ExampleProducts:
+    """After its first batch: the step size is found, or the error known."""
     products = ExampleProducts(case.model, case.parameters, direction, way=way)
     products(case.few)
     return products
@@ -254,7 +265,7 @@ def _forward_passes(case: Case) -> None:
             losses()
 
 
-def _check_same(case: Case, direction: Gradient, settled: dict[str, ExampleProducts]) -> None:
+def _check_same(case: Case, direction: Gradient, settled: dict[_Way, ExampleProducts]) -> None:
     exact = _alone(case, direction)
     for way, products in settled.items():
         found = _all(case, products)[-_ALONE:].double()
@@ -263,11 +274,11 @@ def _check_same(case: Case, direction: Gradient, settled: dict[str, ExampleProdu
             raise RuntimeError(f"{case.name}: products by {way} are {apart:.1e} off.")
 
 
-def _faster(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
+def _faster(case: Case, way: _Way, times: dict[str, list[float]]) -> Finding:
     each = [a / b for a, b in zip(times["alone"], times[way], strict=True)]
     return Finding(
         benchmark="per_example",
-        what=f"{case.name}: a backward pass per example over {_called(way)}",
+        what=f"{case.name}: a backward pass per example over {_CALLED[way]}",
         value=median(times["alone"]) / median(times[way]),
         unit="x",
         goal=case.goals[way],
@@ -279,12 +290,12 @@ def _faster(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
     )
 
 
-def _in_passes(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
+def _in_passes(case: Case, way: _Way, times: dict[str, list[float]]) -> Finding:
     settled, plain = times[f"{way}, settled"], times["forward pass"]
     each = [a / b for a, b in zip(settled, plain, strict=True)]
     return Finding(
         benchmark="per_example",
-        what=f"{case.name}: {_called(way)} over a forward pass",
+        what=f"{case.name}: {_CALLED[way]} over a forward pass",
         value=median(settled) / median(plain),
         unit="x",
         goal=_FORWARDS if way == "differences" else None,
@@ -297,7 +308,7 @@ def _in_passes(case: Case, way: str, times: dict[str, list[float]]) -> Finding:
 def _memory(
     case: Case,
     direction: Gradient,
-    way: Literal["forward", "differences"],
+    way: _Way,
     *,
     device: torch.device,
 ) -> Finding:
@@ -317,10 +328,10 @@ def _memory(
         peak_extra_bytes(action, device=device, present=present) / size
         for action in (forward, ours)
     )
-    passes = 2 if way == "forward" else 1
+    passes = 1 if way == "differences" else 2
     return Finding(
         benchmark="per_example",
-        what=f"{case.name}: peak extra memory of {_called(way)}, a batch of {case.batch}",
+        what=f"{case.name}: peak extra memory of {_CALLED[way]}, a batch of {case.batch}",
         value=peak,
         unit="copies",
         goal=1 + passes * activations + _NUMBERS * 4 * case.batch / size,
@@ -328,7 +339,3 @@ def _memory(
         + (", twice" if passes == 2 else ""),
         numbers={"activation_copies": activations},
     )
-
-
-def _called(way: str) -> str:
-    return "forward mode" if way == "forward" else way

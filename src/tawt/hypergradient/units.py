@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from tawt.hypergradient.aims import LossOf, OwnAlignment, aimed
 from tawt.hypergradient.tasks import on_the_cpu, summed
-from tawt.per_example import ExampleNorms, ExampleProducts, Losses
+from tawt.per_example import ExampleNorms, ExampleProducts, Losses, Way
 
 if TYPE_CHECKING:
     from tawt.hypergradient.aims import Aim
@@ -84,7 +84,7 @@ def unit_hypergradient(
     losses_of: LossesOf,
     alignment: Alignment,
     own_alignment: OwnAlignment = "itself",
-    way: Literal["auto", "forward", "differences"] = "auto",
+    way: Way = "auto",
 ) -> UnitHypergradient:
     """Measure every unit against the targets.
 

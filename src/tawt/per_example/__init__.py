@@ -11,6 +11,6 @@ The products are all that the identity's and the curvature-weighted alignments n
 
 from tawt.per_example.losses import Losses
 from tawt.per_example.norms import ExampleNorms
-from tawt.per_example.products import ExampleProducts
+from tawt.per_example.products import ExampleProducts, Way
 
-__all__ = ["ExampleNorms", "ExampleProducts", "Losses"]
+__all__ = ["ExampleNorms", "ExampleProducts", "Losses", "Way"]

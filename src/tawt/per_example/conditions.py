@@ -13,9 +13,9 @@ from tawt.gradients import untouched
 from tawt.per_example.swapping import is_narrow, taking_wide_inputs, tensors_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from torch import nn
+    from torch import Tensor, nn
 
 
 @contextmanager
@@ -30,14 +30,34 @@ def at_rest(module: nn.Module) -> Iterator[Callable[[], None]]:
     owns = [*tensors_of(parts)]
     with ExitStack() as stack:
         again = stack.enter_context(untouched([module]))
-        for kind in {own.device.type for own in owns}:
-            if torch.amp.is_autocast_available(kind):
-                stack.enter_context(torch.autocast(kind, enabled=False))
+        stack.enter_context(_autocast(owns, enabled=False))
         if any(is_narrow(own) for own in owns):
             stack.enter_context(taking_wide_inputs(module))
         if any(part.training for part in parts):
             module.eval()
         yield again
+
+
+@contextmanager
+def mixed_precision(module: nn.Module) -> Iterator[None]:
+    """Matrix products in bfloat16 wherever autocast takes them to be safe."""
+    with _autocast(tensors_of(module.modules()), enabled=True):
+        yield
+
+
+@contextmanager
+def _autocast(owns: Iterable[Tensor], *, enabled: bool) -> Iterator[None]:
+    """On or off, on every device that these lie on.
+
+    What is cast here is not kept: without a graph, it must not meet a training step around this.
+    """
+    with ExitStack() as stack:
+        for kind in {own.device.type for own in owns}:
+            if torch.amp.is_autocast_available(kind):
+                stack.enter_context(
+                    torch.autocast(kind, torch.bfloat16, enabled=enabled, cache_enabled=False)
+                )
+        yield
 
 
 @contextmanager

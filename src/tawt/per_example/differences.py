@@ -18,6 +18,7 @@ from tawt.gradients import squared_norm, width
 from tawt.per_example.conditions import at_rest, full_float32
 from tawt.per_example.step_search import APART, StepSearch, quotient, wanted_change
 from tawt.per_example.swapping import Swap, run_with, wide
+from tawt.per_example.told import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_DOUBTFUL = 2e-2  # of the products' norm: a warning above
+_ADVICE = "Are losses near zero, the same at every call, and without autocast inside?"
 
 
 class Differences:
@@ -98,22 +99,10 @@ class Differences:
             return found.quotients  # the next batch may show more
         # Twice, for a small batch does not show all.
         error = 2 * found.error
-        _tell(found.step, error)
+        tell(f"by differences: step {found.step:.3g}", error, advice=_ADVICE)
         self._step = found.step
         self.relative_error = max(error, self.relative_error or 0.0)
         return found.quotients
-
-
-def _tell(step: float, error: float) -> None:
-    said = f"Products by differences: step {step:.3g}, relative error about {error:.1e}"
-    if error <= _DOUBTFUL:
-        _log.info("%s.", said)
-    else:
-        _log.warning(
-            "%s; they are hardly to be trusted. Are losses near zero, the same at every call, and "
-            "without autocast inside?",
-            said,
-        )
 
 
 def _first_sizes(

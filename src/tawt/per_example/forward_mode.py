@@ -1,8 +1,9 @@
-"""⟨v, ∇ℓ_i⟩ by forward-mode differentiation: exact, from one pass that carries a tangent."""
+"""⟨v, ∇ℓ_i⟩ by forward-mode differentiation: from one pass that carries a tangent."""
 
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-from tawt.per_example.conditions import at_rest, plain_operators
+from tawt.per_example.conditions import at_rest, mixed_precision, plain_operators
 from tawt.per_example.lean_linear import LeanLinear
 from tawt.per_example.swapping import Swap, run_with, wide
 
@@ -26,6 +27,7 @@ class ForwardMode:
     Args:
         module: All that losses run.
         moves: Parameters, and the direction at each.
+        mixed: In mixed precision, which is exact no longer.
 
     Example:
         >>> layer = nn.Linear(2, 1, bias=False)
@@ -34,9 +36,12 @@ class ForwardMode:
         tensor([ 3., -1.])
     """
 
-    def __init__(self, module: nn.Module, moves: Sequence[Swap]) -> None:
+    def __init__(self, module: nn.Module, moves: Sequence[Swap], *, mixed: bool = False) -> None:
         self._module = module
         self._moves = moves
+        self._mixed = mixed
+        self.relative_error: float | None = None
+        """None that this could know of."""
 
     def __call__(self, losses: Losses) -> Tensor:
         """The products, shape `(examples,)`."""
@@ -47,6 +52,7 @@ class ForwardMode:
         with (
             torch.no_grad(),
             at_rest(self._module),
+            mixed_precision(self._module) if self._mixed else nullcontext(),
             plain_operators(),
             LeanLinear(),
             forward_ad.dual_level(),
@@ -57,7 +63,10 @@ class ForwardMode:
             ]
             found = run_with(self._module, list(zip(owns, duals, strict=True)), losses)
             value, slope = forward_ad.unpack_dual(found)  # type: ignore[no-untyped-call]
-            return torch.zeros_like(value) if slope is None else slope.detach().clone()
+            return torch.zeros_like(wide(value)) if slope is None else wide(slope).clone()
+
+    def look_again(self) -> None:
+        """Examples of another task follow, which is all the same here."""
 
 
 @cache

@@ -47,8 +47,18 @@ def _is_usual(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool
 
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:  # noqa: A002
     rows = input.reshape(-1, input.shape[-1])
-    found: Tensor = _Linear.apply(rows, weight, bias)  # type: ignore[no-untyped-call]
+    given = [_as_autocast(rows), _as_autocast(weight), bias if bias is None else _as_autocast(bias)]
+    found: Tensor = _Linear.apply(*given)  # type: ignore[no-untyped-call]
     return found.view(*input.shape[:-1], len(weight))
+
+
+def _as_autocast(given: Tensor) -> Tensor:
+    """As autocast would pass it on, which does not see what is computed in a function's place."""
+    kind = given.device.type
+    fits = given.is_floating_point() and given.dtype != torch.float64
+    if not fits or not torch.is_autocast_enabled(kind):
+        return given
+    return given.to(torch.get_autocast_dtype(kind))
 
 
 class _Linear(torch.autograd.Function):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from tawt.errors import ConfigError
+from tawt.per_example import Way
 from tawt.studies.data_sections import Strict
 
 
@@ -60,8 +61,9 @@ class WeightingConfig(Strict):
     """What a weight is put on: a source, a group of its examples, or each of them."""
     group: GroupConfig | None = None
     """With `unit: group`: what makes one; the label by default."""
-    way: Literal["auto", "forward", "differences"] = "auto"
-    """With groups and examples: measured exactly, or by differences of two forward passes."""
+    way: Way = "auto"
+    """With groups and examples: measured exactly, in mixed precision, or by differences of two
+    forward passes."""
     initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
     """Where the weights start: equal, by size, or as given."""
     target_share: Literal["learned"] | float | tuple[float, float] | None = None

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from tawt.tasks.task import lengths_of, rows_of
 from tawt.training.devices import to_device
@@ -16,6 +15,7 @@ from tawt.training.evaluation import row_batches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import torch
     from torch import Tensor
 
     from tawt.per_example import Losses
@@ -29,8 +29,7 @@ _FEW = 64  # examples of a first batch: what they tell of a step size holds for 
 class EachExample:
     """`losses_of` for one weight update.
 
-    The model is evaluated without dropout and in full precision: alignments are small differences
-    of losses, which half of the digits would not show.
+    The model is evaluated without dropout, and in the precision that measuring chooses.
 
     Args:
         model: The shared model.
@@ -72,10 +71,9 @@ class EachExample:
 
     def _losses(self, task: str, batch: Batch, size: int) -> Tensor:
         self.model.eval()
-        with torch.autocast(self.device.type, enabled=False):
-            # Its parts, since Accelerate has put its own autocast into the model's forward.
-            outputs = self.model.heads[task](self.model.representation(batch.inputs))
-            losses = self.tasks[task].kind.losses(outputs, batch.labels)
+        # Its parts, since Accelerate has put its own autocast into the model's forward.
+        outputs = self.model.heads[task](self.model.representation(batch.inputs))
+        losses = self.tasks[task].kind.losses(outputs, batch.labels)
         if batch.owners is None:
             return losses
         return losses.new_zeros(size).index_add(0, batch.owners, losses)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 from tawt.errors import ConfigError
 from tawt.hypergradient import Alignment, Cosine, OwnAlignment
+from tawt.per_example import Way
 
 TargetShare = Literal["learned"] | float | tuple[float, float]
 """The target's own share of the objective in joint training: learned, held, or kept in a range."""
@@ -46,16 +47,15 @@ class UpdateRule:
     """β of W_β: no weight may exceed β times another, as the theorem assumes. It keeps a source
     that was unlucky early from being lost, and the best from having everything."""
 
-    way: Literal["auto", "forward", "differences"] = "auto"
-    """Units finer than tasks: whether examples are measured by forward mode, which is exact, or by
-    differences of two forward passes, which cost a third less. By default the former where the
-    model's operators have it."""
+    way: Way = "auto"
+    """Units finer than tasks: whether examples are measured by forward mode, which is exact; by the
+    same in mixed precision; or by differences of two forward passes, which are often cheaper. By
+    default the first where the model's operators have it."""
 
     def __post_init__(self) -> None:
-        if self.way not in ("auto", "forward", "differences"):
-            raise ConfigError(
-                f'`way` must be "auto", "forward" or "differences"; got {self.way!r}.'
-            )
+        if self.way not in get_args(Way):
+            known = ", ".join(get_args(Way))
+            raise ConfigError(f"`way` must be one of {known}; got {self.way!r}.")
         if not self.step_size > 0:
             raise ConfigError(f"`step_size` (η) must be positive; got {self.step_size}.")
         if self.step not in ("mirror", "projected"):
