@@ -159,7 +159,7 @@ def test_what_would_have_no_effect_on_units_is_refused(write, weighting, others,
 
 
 @pytest.mark.parametrize(
-    "weighting", [{}, {"unit": "example", "way": "forward"}, {"unit": "group"}, {"kind": "fixed"}]
+    "weighting", [{}, {"unit": "example", "way": "mixed"}, {"unit": "group"}, {"kind": "fixed"}]
 )
 def test_what_is_said_of_units_is_read_again(weighting):
     fine = weighting.get("unit") is not None

@@ -265,7 +265,7 @@ def a_task(name, seed, size, **options):
     return classification(name, train=rows(seed, size, **options)[:2], test=rows(99, 30)[:2])
 
 
-def trained(unit, paradigm, *, epochs=3, **options):
+def trained(unit, paradigm, *, epochs=3, precision="fp32", rule=None, **options):
     tasks = [a_task("near", 1, 40), a_task("far", 2, 24, wrong=0.5), a_task("goal", 3, 16)]
     torch.manual_seed(0)
     model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), tasks, width=8)
@@ -280,6 +280,7 @@ def trained(unit, paradigm, *, epochs=3, **options):
         sizes={**sizes, "goal": 16} if joint else sizes,
         target_share=0.3 if joint else None,
         units=chosen[unit],
+        rule=rule or UpdateRule.robust(),
     )
     result = train(
         model,
@@ -287,7 +288,7 @@ def trained(unit, paradigm, *, epochs=3, **options):
         target="goal",
         paradigm=paradigm(epochs=epochs),
         weighting=weighting,
-        settings=Settings(batch_size=8, learning_rate=0.01, update_every=4),
+        settings=Settings(batch_size=8, learning_rate=0.01, update_every=4, precision=precision),
         **options,
     )
     return result, weighting, model
@@ -329,6 +330,21 @@ def test_examples_are_measured_in_full_precision_whatever_steps_are_in():
     )  # or the test would show nothing
     [(_, losses)] = each(model=model)("near")
     assert torch.equal(losses(), plain())
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_examples_are_measured_in_mixed_precision_only_if_asked_for(precision):
+    """By the first update: nothing has been trained on weights that differ."""
+    found = {}
+    for way in ("forward", "mixed"):
+        rule = UpdateRule(alignment=CurvatureWeighted(Identity()), way=way)
+        result, *_ = trained("example", JointTraining, precision=precision, rule=rule)
+        found[way] = result.history[0]
+    exact, near = found["forward"], found["mixed"]
+    assert (exact.units["way"], exact.units["relative_error"]) == ("forward", None)
+    assert near.units["way"] == "mixed"
+    assert 1e-5 < near.units["relative_error"] < 0.1
+    assert near.alignments == pytest.approx(exact.alignments, rel=0.1, abs=1e-4)
 
 
 @pytest.mark.parametrize("size", [39, 41])

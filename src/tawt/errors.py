@@ -48,6 +48,16 @@ def is_out_of_memory(error: BaseException) -> bool:
     return known or "can't allocate memory" in str(error)
 
 
+def first_line(error: BaseException) -> str:
+    r"""Of its message: torch's own go on with stack traces and addresses.
+
+    Example:
+        >>> first_line(RuntimeError("not implemented\nregistered at …"))
+        'not implemented'
+    """
+    return str(error).partition("\n")[0]
+
+
 class Interrupted(TawtError):  # noqa: N818 - a request that was honoured, no error
     """Training stopped because it was asked to; a checkpoint was written."""
 

@@ -215,6 +215,14 @@ def recurrent():
     return classifying(Recurrent(), nn.Linear(5, 3), [inputs])
 
 
+def in_float32(case):
+    """The same case, with inputs that are narrowed as they come."""
+    case.module.float().register_forward_pre_hook(
+        lambda _, given: tuple(x.float() if x.is_floating_point() else x for x in given)
+    )
+    return case
+
+
 CASES = {
     "mlp": mlp,
     "cnn": cnn,

@@ -9,9 +9,9 @@ from torch import nn
 
 from tawt.errors import TrainingError
 from tawt.per_example import ExampleProducts
-from tests.per_example.cases import CASES, Case, mlp, transformer, written_transformer
+from tests.per_example.cases import CASES, Case, in_float32, mlp, transformer, written_transformer
 
-TOLERANCES = {"forward": 1e-9, "differences": 1e-5}
+TOLERANCES = {"forward": 1e-9, "mixed": 1e-9, "differences": 1e-5}  # autocast leaves float64 alone
 
 
 def assert_near(found, exact, tolerance):
@@ -51,10 +51,7 @@ def test_the_direction_may_be_short_or_long(way, scale):
 
 @pytest.mark.parametrize("name", ["mlp", "cnn", "transformer"])
 def test_the_error_of_differences_in_float32_is_known(name):
-    case = CASES[name]()
-    case.module.float().register_forward_pre_hook(
-        lambda _, given: tuple(x.float() if x.is_floating_point() else x for x in given)
-    )
+    case = in_float32(CASES[name]())
     direction = case.direction()
     exact = ExampleProducts(case.module, case.parameters, direction, way="forward")(case.losses)
     products = ExampleProducts(case.module, case.parameters, direction, way="differences")
@@ -140,8 +137,9 @@ def test_without_forward_mode_it_is_differences(make, caplog):
     assert products.way == "differences"
     assert products.relative_error < 1e-5
     assert len([r for r in caplog.records if "No forward mode" in r.message]) == 1
-    with pytest.raises(TrainingError, match='way="differences"'):
-        ExampleProducts(module, case.parameters, direction, way="forward")(case.losses)
+    for way in ("forward", "mixed"):
+        with pytest.raises(TrainingError, match='way="differences"'):
+            ExampleProducts(module, case.parameters, direction, way=way)(case.losses)
 
 
 def test_noise_in_the_losses_is_warned_of(caplog):
@@ -262,14 +260,14 @@ def test_what_does_not_fit_is_refused():
         ExampleProducts(case.module, case.parameters, direction[::-1])
     with pytest.raises(TrainingError, match="`way` must be"):
         ExampleProducts(case.module, case.parameters, direction, way="backward")
-    for way in ("auto", "forward", "differences"):
+    for way in ("auto", "forward", "mixed", "differences"):
         with pytest.raises(TrainingError, match="one loss per example"):
             ExampleProducts(case.module, case.parameters, direction, way=way)(
                 lambda: case.losses().mean()
             )
 
 
-@pytest.mark.parametrize("way", ["auto", "forward", "differences"])
+@pytest.mark.parametrize("way", ["auto", "forward", "mixed", "differences"])
 def test_the_callers_own_mistake_stays_his(way):
     case = mlp()
     products = ExampleProducts(case.module, case.parameters, case.direction(), way=way)

@@ -56,6 +56,19 @@ def test_products_of_sentences(case, way):
     assert_near(products(case.losses), case.products(direction), tolerance)
 
 
+@pytest.mark.parametrize("name", ["bert", "distilbert", "modernbert"])
+def test_products_of_sentences_in_mixed_precision(name, tmp_path):
+    case = tagging_case(write_encoder(name, tmp_path))
+    direction = case.direction()
+    exact = case.products(direction)
+    case.module.float()
+    narrowed = [v if v is None else v.float() for v in direction]
+    products = ExampleProducts(case.module, case.parameters, narrowed, way="mixed")
+    products(case.losses)
+    found = products(case.losses)
+    assert 1e-5 < (found - exact).norm() / exact.norm() <= 0.05
+
+
 def test_norms_of_sentences(case):
     norms = ExampleNorms(case.module, case.parameters, way="ghost")
     assert_near(norms(case.losses), case.norms(), 1e-9)

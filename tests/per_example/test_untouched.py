@@ -9,11 +9,11 @@ import torch
 from tawt.per_example import ExampleNorms, ExampleProducts
 from tests.per_example.cases import Case, cnn, mlp, recurrent, tied
 
-WAYS = ["forward", "differences", "ghost", "each"]
+WAYS = ["forward", "mixed", "differences", "ghost", "each"]
 
 
 def measure(case: Case, way, losses):
-    if way in ("forward", "differences"):
+    if way in ("forward", "mixed", "differences"):
         return ExampleProducts(case.module, case.parameters, case.direction(), way=way)(losses)
     way = "auto" if way == "ghost" else way
     return ExampleNorms(case.module, case.parameters, way=way)(losses)
@@ -35,6 +35,8 @@ def state(case):
         "python": random.getstate(),
         "flags": (
             torch.is_grad_enabled(),
+            torch.is_autocast_enabled("cpu"),
+            torch.get_autocast_dtype("cpu"),
             torch.backends.mha.get_fastpath_enabled(),
             torch.backends.cuda.flash_sdp_enabled(),
             torch.backends.cudnn.conv.fp32_precision,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from torch.linalg import vector_norm
 
+from tawt.errors import TrainingError, first_line, is_out_of_memory
 from tawt.per_example.forward_mode import ForwardMode
 from tawt.per_example.told import tell
 
@@ -66,10 +67,22 @@ class MixedPrecision:
         size = float(vector_norm(exact))
         if size == 0:
             return exact  # the next batch may show more
-        apart = float(vector_norm(self._roughly(losses) - exact)) / size
+        apart = float(vector_norm(self._first(losses) - exact)) / size
         # Twice, for a small batch does not show all.
         error = 2 * apart if math.isfinite(apart) else math.inf
         tell("in mixed precision", error, advice='Take `way="forward"`, which is exact.')
         self._known = True
         self.relative_error = max(error, self.relative_error or 0.0)
         return exact
+
+    def _first(self, losses: Losses) -> Tensor:
+        try:
+            return self._roughly(losses)
+        except RuntimeError as error:
+            if is_out_of_memory(error):
+                raise
+            # The exact pass went well, so it is the precision.
+            raise TrainingError(
+                f"The model cannot be run in mixed precision ({first_line(error)}). "
+                'Take `way="forward"`, which is exact, or "differences".'
+            ) from error

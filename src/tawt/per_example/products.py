@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import torch
 from torch import Tensor, nn
 
-from tawt.errors import TrainingError, is_out_of_memory
+from tawt.errors import TrainingError, first_line, is_out_of_memory
 from tawt.per_example.conditions import at_rest
 from tawt.per_example.differences import Differences
 from tawt.per_example.forward_mode import ForwardMode
@@ -109,7 +109,7 @@ class ExampleProducts:
             differences = Differences(self._module, self._moves)
             products = differences(losses)
             # Had it been the caller's own mistake, differences would have met it too.
-            _log.info("No forward mode here, so products by differences: %s", _first_line(error))
+            _log.info("No forward mode here, so products by differences: %s", first_line(error))
             self._by, self.way = differences, "differences"
             return products
         if self.way == "auto":
@@ -129,7 +129,7 @@ class ExampleProducts:
             raise error
         if self._chosen != "auto" and isinstance(error, NotImplementedError):
             raise TrainingError(
-                f"An operator of the model has no forward mode ({_first_line(error)}) "
+                f"An operator of the model has no forward mode ({first_line(error)}) "
                 'Take `way="differences"`, or "auto", which falls back to it.'
             ) from error
         if self._chosen != "auto":
@@ -153,7 +153,3 @@ def _moves(parameters: Sequence[Tensor], direction: Gradient) -> list[Swap]:
         for parameter, entry in zip(parameters, direction, strict=True)
         if entry is not None
     ]
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

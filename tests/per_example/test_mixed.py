@@ -1,0 +1,165 @@
+"""Forward mode in mixed precision: how far off, how it is told, and that it narrows at all."""
+
+import logging
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import linear
+
+from tawt.errors import TrainingError
+from tawt.per_example import ExampleProducts
+from tawt.per_example.lean_linear import LeanLinear
+from tests.per_example.cases import CASES, in_float32, mlp
+
+
+def apart(found, exact):
+    return float((found.double() - exact).norm() / exact.norm())
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "recurrent"])
+def test_they_are_near_one_backward_pass_per_example(name):
+    direction = CASES[name]().direction()
+    exact = CASES[name]().products(direction)
+    case = in_float32(CASES[name]())
+    direction = [v if v is None else v.float() for v in direction]
+    products = ExampleProducts(case.module, case.parameters, direction, way="mixed")
+    assert apart(products(case.losses), exact) <= 1e-5  # the first batch is run exactly
+    found = products(case.losses)
+    assert found.dtype == torch.float32
+    assert 1e-5 < apart(found, exact) <= 0.03
+    assert apart(found, exact) <= products.relative_error <= 0.05
+    assert products.way == "mixed"
+
+
+def test_it_is_one_pass_and_on_the_first_batch_two():
+    case = in_float32(mlp())
+    outputs = []
+    case.module.register_forward_hook(lambda *given: outputs.append(given[-1].dtype))
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+    products(case.losses)
+    assert outputs == [torch.float32, torch.bfloat16]
+    outputs.clear()
+    products(case.losses)
+    assert outputs == [torch.bfloat16]
+    outputs.clear()
+    products.look_again()
+    products(case.losses)
+    assert outputs == [torch.float32, torch.bfloat16]
+
+
+def test_the_worst_tasks_error_is_kept():
+    case = in_float32(mlp())
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+    products(case.losses)
+    first = products.relative_error
+    products.look_again()
+    products(lambda: case.losses()[:1])
+    second = products.relative_error
+    products.look_again()
+    products(case.losses)
+    assert products.relative_error == second == max(first, second)
+
+
+def test_a_batch_that_does_not_move_shows_nothing():
+    case = in_float32(mlp())
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+    assert not products(lambda: 0 * case.losses()).any()
+    assert products.relative_error is None
+    products(case.losses)
+    assert products.relative_error > 0
+
+
+@pytest.mark.parametrize("worth", [math.nan, math.inf])
+def test_products_that_are_not_finite_are_no_good_ones(worth, caplog):
+    case = in_float32(mlp())
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+    with caplog.at_level(logging.WARNING, "tawt.per_example"):
+        products(lambda: case.losses() * worth)
+    assert products.relative_error == math.inf
+    assert 'Take `way="forward"`' in caplog.text
+
+
+def test_losses_that_cancel_in_bfloat16_are_warned_of(caplog):
+    """Outputs near 1000 whose small differences are the loss."""
+    torch.manual_seed(0)
+    layer = nn.Linear(8, 1)
+    inputs, far = torch.randn(16, 8), torch.randn(1, 8)
+    with torch.no_grad():
+        layer.bias.fill_(1000.0)
+    direction = [torch.randn(1, 8), torch.zeros(1)]
+
+    def losses():
+        return (layer(inputs) - layer(far)).squeeze(1).square()
+
+    products = ExampleProducts(layer, list(layer.parameters()), direction, way="mixed")
+    with caplog.at_level(logging.WARNING, "tawt.per_example"):
+        products(losses)
+    assert products.relative_error > 0.1
+    assert "hardly to be trusted" in caplog.text
+
+
+def test_a_training_step_around_it_still_finds_its_gradients():
+    """Autocast keeps what it has cast; without a graph that would be gradients of nothing."""
+    case = in_float32(mlp())
+    with torch.autocast("cpu", torch.bfloat16):
+        products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+        for _ in range(2):
+            products(case.losses)
+        case.losses().sum().backward()
+    assert all(parameter.grad is not None for parameter in case.module.parameters())
+
+
+@pytest.mark.parametrize(
+    "norm",
+    [
+        nn.BatchNorm1d(8),
+        nn.LayerNorm(8),
+        nn.RMSNorm(8),
+        nn.GroupNorm(2, 8),
+        nn.Sequential(nn.Unflatten(1, (2, 4)), nn.InstanceNorm1d(2, affine=True), nn.Flatten()),
+    ],
+)
+def test_norms_between_linear_layers(norm):
+    """Given bfloat16 beside weights in float32, values and tangents would be of two types."""
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Linear(5, 8), norm, nn.Linear(8, 3)).eval()
+    parameters, inputs = list(module.parameters()), torch.randn(6, 5)
+    direction = [torch.randn_like(parameter) for parameter in parameters]
+
+    def losses():
+        return module(inputs).square().sum(1)
+
+    products = ExampleProducts(module, parameters, direction, way="mixed")
+    exact = products(losses).double()
+    assert 0 < apart(products(losses), exact) <= 0.05
+
+
+class Picky(nn.Module):
+    """Wants the type that it was written for."""
+
+    def forward(self, inputs):
+        return inputs @ torch.ones(3, 1) if inputs.dtype == torch.float32 else inputs[None] @ inputs
+
+
+def test_a_model_that_cannot_be_run_so_is_refused_with_what_to_do():
+    module = nn.Sequential(nn.Linear(5, 3), Picky(), nn.Flatten(0))
+    parameters, inputs = list(module.parameters()), torch.randn(6, 5)
+    direction = [torch.ones_like(parameter) for parameter in parameters]
+    products = ExampleProducts(module, parameters, direction, way="mixed")
+    with pytest.raises(TrainingError, match=r"cannot be run in mixed precision .* `way=.forward"):
+        products(lambda: module(inputs))
+
+
+def test_linear_layers_are_narrowed_as_autocast_does():
+    torch.manual_seed(0)
+    inputs, weight, bias = torch.randn(3, 2, 4), torch.randn(5, 4), torch.randn(5)
+    with torch.autocast("cpu", torch.bfloat16):
+        plain = linear(inputs, weight, bias)
+        with LeanLinear():
+            ours = linear(inputs, weight, bias)
+            whole = linear(inputs.double(), weight.double(), bias.double())
+    assert ours.dtype == plain.dtype == torch.bfloat16
+    torch.testing.assert_close(ours, plain)
+    assert whole.dtype == torch.float64
