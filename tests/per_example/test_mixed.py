@@ -10,7 +10,7 @@ from torch.nn.functional import linear
 
 from tawt.errors import TrainingError
 from tawt.per_example import ExampleProducts
-from tawt.per_example.lean_linear import LeanLinear
+from tawt.per_example.lean_linear import lean_linear
 from tests.per_example.cases import CASES, in_float32, mlp
 
 
@@ -157,9 +157,8 @@ def test_linear_layers_are_narrowed_as_autocast_does():
     inputs, weight, bias = torch.randn(3, 2, 4), torch.randn(5, 4), torch.randn(5)
     with torch.autocast("cpu", torch.bfloat16):
         plain = linear(inputs, weight, bias)
-        with LeanLinear():
-            ours = linear(inputs, weight, bias)
-            whole = linear(inputs.double(), weight.double(), bias.double())
+        ours = lean_linear(inputs, weight, bias)
+        whole = lean_linear(inputs.double(), weight.double(), bias.double())
     assert ours.dtype == plain.dtype == torch.bfloat16
     torch.testing.assert_close(ours, plain)
     assert whole.dtype == torch.float64

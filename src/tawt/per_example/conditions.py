@@ -11,7 +11,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tawt.gradients import untouched
 from tawt.per_example.swapping import is_narrow, taking_wide_inputs, tensors_of
-from tawt.per_example.wide_norms import WideNorms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +41,7 @@ def at_rest(module: nn.Module) -> Iterator[Callable[[], None]]:
 @contextmanager
 def mixed_precision(module: nn.Module) -> Iterator[None]:
     """Matrix products in bfloat16 wherever autocast takes them to be safe."""
-    with _autocast(tensors_of(module.modules()), enabled=True), WideNorms():
+    with _autocast(tensors_of(module.modules()), enabled=True):
         yield
 
 

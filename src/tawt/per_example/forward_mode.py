@@ -8,17 +8,23 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import torch
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from tawt.per_example.conditions import at_rest, mixed_precision, plain_operators
-from tawt.per_example.lean_linear import LeanLinear
+from tawt.per_example.lean_linear import lean_linear
+from tawt.per_example.replacing import Replacements, Replacing
 from tawt.per_example.swapping import Swap, run_with, wide
+from tawt.per_example.wide_norms import WIDE_NORMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tawt.per_example.losses import Losses
+
+_EXACT: Replacements = {F.linear: lean_linear}
+_NARROW: Replacements = {**_EXACT, **WIDE_NORMS}
 
 
 class ForwardMode:
@@ -54,7 +60,7 @@ class ForwardMode:
             at_rest(self._module),
             mixed_precision(self._module) if self._mixed else nullcontext(),
             plain_operators(),
-            LeanLinear(),
+            Replacing(_NARROW if self._mixed else _EXACT),
             forward_ad.dual_level(),
         ):
             duals = [

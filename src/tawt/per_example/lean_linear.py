@@ -7,49 +7,31 @@ third of the work; elsewhere the sum costs as much as an activation function.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 
-class LeanLinear(TorchFunctionMode):
-    """While it is on, `torch.nn.functional.linear` is differentiated forwards without waste.
+def lean_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:  # noqa: A002
+    """As `torch.nn.functional.linear`, autocast included, and differentiated without waste.
 
     Example:
-        >>> with LeanLinear():
-        ...     F.linear(torch.tensor([5.0, 7.0]), torch.tensor([[2.0, 3.0]]))
+        >>> lean_linear(torch.tensor([5.0, 7.0]), torch.tensor([[2.0, 3.0]]))
         tensor([31.])
     """
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Run the function, or ours in its place."""
-        if func is F.linear and _is_usual(*args, **(kwargs or {})):
-            func = _linear
-        return func(*args, **(kwargs or {}))
-
-
-def _is_usual(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> bool:  # noqa: A002
-    kinds = {type(value) for value in (input, weight, bias)}
-    return kinds <= {Tensor, nn.Parameter, type(None)} and weight.dim() == 2
-
-
-def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:  # noqa: A002
+    if not _is_usual(input, weight, bias):
+        return F.linear(input, weight, bias)
     rows = input.reshape(-1, input.shape[-1])
     given = [_as_autocast(rows), _as_autocast(weight), bias if bias is None else _as_autocast(bias)]
     found: Tensor = _Linear.apply(*given)  # type: ignore[no-untyped-call]
     return found.view(*input.shape[:-1], len(weight))
+
+
+def _is_usual(rows: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
+    kinds = {type(value) for value in (rows, weight, bias)}
+    return kinds <= {Tensor, nn.Parameter, type(None)} and weight.dim() == 2
 
 
 def _as_autocast(given: Tensor) -> Tensor:

@@ -6,43 +6,27 @@ tangent the weights' type and the value the inputs', and the next layer is given
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
-from torch.overrides import TorchFunctionMode
 
 from tawt.per_example.swapping import is_narrow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from torch import Tensor
 
-_NORMS = {F.batch_norm, F.layer_norm, F.group_norm, F.instance_norm, F.rms_norm}
+    from tawt.per_example.replacing import Replacements
 
 
-class WideNorms(TorchFunctionMode):
-    """While it is on, norms of `torch.nn.functional` are computed in float32 or better.
-
-    Example:
-        >>> import torch
-        >>> with WideNorms():
-        ...     F.layer_norm(torch.tensor([1.0, 3.0], dtype=torch.bfloat16), [2], eps=0.0)
-        tensor([-1.,  1.])
-    """
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Run the function, with a wide input if it is a norm."""
-        if func in _NORMS:
-            return _widened(func, *args, **(kwargs or {}))
-        return func(*args, **(kwargs or {}))
-
-
-def _widened(norm: Callable[..., Tensor], input: Tensor, *args: Any, **kwargs: Any) -> Tensor:  # noqa: A002
+def _wide(norm: Callable[..., Tensor], input: Tensor, *args: Any, **kwargs: Any) -> Tensor:  # noqa: A002
     return norm(input.float() if is_narrow(input) else input, *args, **kwargs)
+
+
+WIDE_NORMS: Replacements = {
+    norm: partial(_wide, norm)
+    for norm in (F.batch_norm, F.layer_norm, F.group_norm, F.instance_norm, F.rms_norm)
+}
+"""Each norm, and the same in float32 or better."""
