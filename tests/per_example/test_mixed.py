@@ -6,11 +6,13 @@ import math
 import pytest
 import torch
 from torch import nn
-from torch.nn.functional import linear
+from torch.nn.functional import linear, multi_head_attention_forward
 
 from tawt.errors import TrainingError
 from tawt.per_example import ExampleProducts
 from tawt.per_example.lean_linear import lean_linear
+from tawt.per_example.replacing import Replacing
+from tawt.per_example.tidy_attention import tidy_attention
 from tests.per_example.cases import CASES, in_float32, mlp
 
 
@@ -162,3 +164,31 @@ def test_linear_layers_are_narrowed_as_autocast_does():
     assert ours.dtype == plain.dtype == torch.bfloat16
     torch.testing.assert_close(ours, plain)
     assert whole.dtype == torch.float64
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_torchs_attention_is_given_what_lies_in_one_piece(across):
+    """It multiplies by a copy of the weights for every position otherwise."""
+    torch.manual_seed(0)
+    layer = nn.MultiheadAttention(8, 2, batch_first=True)
+    inputs = torch.randn(3, 5, 8)
+    other = torch.randn(3, 4, 8) if across else inputs
+    given = []
+
+    def noting(query, key, value, *args, **kwargs):
+        given.append((query, key, value))
+        return tidy_attention(query, key, value, *args, **kwargs)
+
+    def multiplying(*args, **kwargs):
+        given.append(args[:3])
+        return multi_head_attention_forward(*args, **kwargs)
+
+    attention = multi_head_attention_forward
+    with Replacing({attention: multiplying}), Replacing({attention: noting}):
+        found, _ = layer(inputs, other, other)
+    (query, key, value), tidy = given
+    assert not query.is_contiguous()
+    assert all(piece.is_contiguous() for piece in tidy)
+    assert (tidy[0] is tidy[1]) == (query is key)
+    assert (tidy[1] is tidy[2]) == (key is value)
+    torch.testing.assert_close(found, layer(inputs, other, other)[0])

@@ -16,6 +16,7 @@ from tawt.per_example.conditions import at_rest, mixed_precision, plain_operator
 from tawt.per_example.lean_linear import lean_linear
 from tawt.per_example.replacing import Replacements, Replacing
 from tawt.per_example.swapping import Swap, run_with, wide
+from tawt.per_example.tidy_attention import tidy_attention
 from tawt.per_example.wide_norms import WIDE_NORMS
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
     from tawt.per_example.losses import Losses
 
-_EXACT: Replacements = {F.linear: lean_linear}
+_EXACT: Replacements = {
+    F.linear: lean_linear,
+    F.multi_head_attention_forward: tidy_attention,
+}
 _NARROW: Replacements = {**_EXACT, **WIDE_NORMS}
 
 
