@@ -1,8 +1,8 @@
 """Alignments of single examples against a backward pass for each, and their cost in forward passes.
 
 The products ⟨v, ∇ℓ_i⟩ of 1000 examples with one direction, v the gradient of some of them, as an
-update would take them: a first batch of 64, on which differences find their step size, and the
-others in larger ones. Everything from the constructor on is counted. A backward pass per example is
+update would take them: a first batch of 64, on which differences find their step size and mixed
+precision its error, and the others in larger ones. Everything from the constructor on is counted. A backward pass per example is
 timed on 50 examples and scaled; for the encoder on a CPU the batches after the first are timed on
 256, and scaled. Plain forward passes go through the same large batches without a graph. All sides
 take turns, and must find the same products, or nothing is reported.
@@ -11,8 +11,9 @@ Differences are also held to 2.5 forward passes, batch by batch once the step si
 the search adds over all examples is told beside it. And they are held to one copy of the
 representation beyond what a forward pass holds, and a few numbers an example. Forward mode copies
 no parameter but carries a tangent beside every value, so it is held to one copy beyond two forward
-passes. On a GPU the two layers are also run in batches that keep it busy: 500 examples are fewer
-microseconds of work than of launches.
+passes. Mixed precision is forward mode with matrix products in bfloat16, and held to the same. On
+a GPU the two layers are also run in batches that keep it busy: 500 examples are fewer microseconds
+of work than of launches; and an encoder of the paper's size is added.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
 from benchmarks.finding import Finding, Numbers
 from benchmarks.live_storage import peak_extra_bytes
-from benchmarks.networks import Encoder, dense, parameter_bytes
+from benchmarks.networks import Encoder, bert_base, dense, parameter_bytes, small_bert
 from benchmarks.timing import in_turns, seconds
 from tawt.gradients import dot, gradient_of
 from tawt.per_example import ExampleProducts
@@ -108,6 +109,7 @@ def run(*, device: torch.device, quick: bool) -> list[Finding]:
     cases = [_two_layers(device=device, quick=quick), _encoder(device=device, quick=quick)]
     if device.type == "cuda":
         cases.insert(1, _busy(cases[0], device=device))
+        cases.append(_large_encoder(device=device, quick=quick))
     return [finding for case in cases for finding in _findings(case, device=device)]
 
 
@@ -150,6 +152,23 @@ def _encoder(*, device: torch.device, quick: bool) -> Case:
         repeats=1 if quick else 7,
         # Forward mode multiplies three matrices where two forward passes multiply two.
         goals=dict.fromkeys(_WAYS, 20.0) if cuda else {**dict.fromkeys(_WAYS), "differences": 5.0},
+        device=device,
+    )
+
+
+def _large_encoder(*, device: torch.device, quick: bool) -> Case:
+    """Of the size of the paper's, with long texts: a GPU has more to compute than to launch."""
+    length = 16 if quick else 128
+    return _case(
+        f"encoder of BERT's size, {length} tokens",
+        MultiTaskModel(
+            small_bert() if quick else bert_base(),
+            {"task": torch.nn.Linear(64 if quick else 768, 18)},
+        ),
+        torch.randint(1000, (64 if quick else _EXAMPLES, length)),
+        batch=125,
+        repeats=1 if quick else 7,
+        goals=dict.fromkeys(_WAYS, 20.0),
         device=device,
     )
 
