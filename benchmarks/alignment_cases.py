@@ -138,7 +138,7 @@ def _large_encoder(*, device: torch.device, quick: bool) -> Case:
         torch.randint(1000, (64 if quick else _EXAMPLES, length)),
         batch=125,
         repeats=1 if quick else 7,
-        goals=dict.fromkeys(WAYS, 20.0),
+        goals=dict.fromkeys(WAYS),
         device=device,
     )
 
