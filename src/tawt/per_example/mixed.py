@@ -2,7 +2,7 @@
 
 bfloat16 has float32's range and eight bits of its digits. Each factor of a matrix product is off by
 some thousandth at random; over the terms of a sum, and of an example's product with the direction,
-most of that cancels. What a weight does is decided by far larger differences between examples.
+most of that cancels.
 """
 
 from __future__ import annotations
