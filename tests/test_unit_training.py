@@ -7,6 +7,7 @@ import io
 import json
 import tracemalloc
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -345,6 +346,35 @@ def test_examples_are_measured_in_mixed_precision_only_if_asked_for(precision):
     assert near.units["way"] == "mixed"
     assert 1e-5 < near.units["relative_error"] < 0.1
     assert near.alignments == pytest.approx(exact.alignments, rel=0.1, abs=1e-4)
+
+
+def test_a_kind_of_task_is_never_given_less_than_float32():
+    seen = []
+    task = a_task("near", 1, 100)
+
+    class Noting(type(task.kind)):
+        def losses(self, outputs, labels):
+            seen.append(outputs.dtype)
+            return super().losses(outputs, labels)
+
+    noting = replace(task, kind=Noting(**vars(task.kind)))
+    model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), [noting], width=8)
+    each = EachExample(
+        model=model,
+        tasks={"near": noting},
+        examples={"near": noting.train},
+        at_once=64,
+        most=None,
+        draw=np.random.default_rng(0),
+        device=torch.device("cpu"),
+    )
+    parameters = list(model.representation.parameters())
+    direction = [torch.ones_like(parameter) for parameter in parameters]
+    products = ExampleProducts(model, parameters, direction, way="mixed")
+    for _, losses in each("near"):
+        products(losses)
+    assert products.relative_error > 0
+    assert seen == [torch.float32] * 3
 
 
 @pytest.mark.parametrize("size", [39, 41])

@@ -2,6 +2,8 @@
 
 import logging
 import math
+from functools import partial
+from itertools import permutations
 
 import pytest
 import torch
@@ -53,15 +55,61 @@ def test_it_is_one_pass_and_on_the_first_batch_two():
 
 def test_the_worst_tasks_error_is_kept():
     case = in_float32(mlp())
+    tasks = [case.losses, lambda: case.losses()[:1], lambda: case.losses()[3:5]]
+    make = partial(ExampleProducts, case.module, case.parameters, case.direction(), way="mixed")
+    alone = []
+    for losses in tasks:
+        products = make()
+        products(losses)
+        alone.append(products.relative_error)
+    assert len(set(alone)) == 3
+    for order in permutations(tasks):
+        products = make()
+        for losses in order:
+            products.look_again()
+            products(losses)
+        assert products.relative_error == max(alone)
+
+
+def test_an_error_as_usual_is_told_without_a_warning(caplog):
+    case = in_float32(mlp())
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+    with caplog.at_level(logging.INFO, "tawt.per_example"):
+        products(case.losses)
+    [record] = caplog.records
+    assert record.levelname == "INFO"
+    assert f"relative error about {products.relative_error:.1e}." in record.message
+
+
+def test_that_nothing_was_narrowed_is_told(caplog):
+    case = mlp()  # in float64
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+    with caplog.at_level(logging.INFO, "tawt.per_example"):
+        products(case.losses)
+    assert products.relative_error == 0
+    assert "has changed nothing" in caplog.text
+
+
+def test_losses_that_come_narrow_are_widened():
+    case = in_float32(mlp())
+    products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
+    for _ in range(2):
+        assert products(lambda: case.losses().bfloat16()).dtype == torch.float32
+    nothing = [torch.zeros_like(parameter) for parameter in case.parameters]
+    products = ExampleProducts(case.module, case.parameters, nothing, way="mixed")
+    assert products(lambda: case.losses().bfloat16().detach()).dtype == torch.float32
+
+
+def test_memory_that_runs_out_is_no_matter_of_precision():
+    case = in_float32(mlp())
     products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
     products(case.losses)
-    first = products.relative_error
-    products.look_again()
-    products(lambda: case.losses()[:1])
-    second = products.relative_error
-    products.look_again()
-    products(case.losses)
-    assert products.relative_error == second == max(first, second)
+
+    def failing():
+        raise RuntimeError("can't allocate memory")
+
+    with pytest.raises(RuntimeError, match="can't allocate"):
+        products(failing)
 
 
 def test_a_batch_that_does_not_move_shows_nothing():
@@ -102,15 +150,19 @@ def test_losses_that_cancel_in_bfloat16_are_warned_of(caplog):
     assert "hardly to be trusted" in caplog.text
 
 
-def test_a_training_step_around_it_still_finds_its_gradients():
-    """Autocast keeps what it has cast; without a graph that would be gradients of nothing."""
+def test_what_is_cast_is_not_kept():
+    """Autocast would keep it, without a graph, for a training step around this."""
     case = in_float32(mlp())
+    kept = []
+
+    def losses():
+        kept.append(torch.is_autocast_enabled("cpu") and torch.is_autocast_cache_enabled())
+        return case.losses()
+
     with torch.autocast("cpu", torch.bfloat16):
-        products = ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")
-        for _ in range(2):
-            products(case.losses)
-        case.losses().sum().backward()
-    assert all(parameter.grad is not None for parameter in case.module.parameters())
+        ExampleProducts(case.module, case.parameters, case.direction(), way="mixed")(losses)
+        assert torch.is_autocast_cache_enabled()
+    assert kept == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -133,9 +185,12 @@ def test_norms_between_linear_layers(norm):
     def losses():
         return module(inputs).square().sum(1)
 
+    outputs = []
+    norm.register_forward_hook(lambda *given: outputs.append(given[-1].dtype))
     products = ExampleProducts(module, parameters, direction, way="mixed")
     exact = products(losses).double()
     assert 0 < apart(products(losses), exact) <= 0.05
+    assert outputs == [torch.float32] * 3
 
 
 class Picky(nn.Module):
@@ -145,13 +200,27 @@ class Picky(nn.Module):
         return inputs @ torch.ones(3, 1) if inputs.dtype == torch.float32 else inputs[None] @ inputs
 
 
-def test_a_model_that_cannot_be_run_so_is_refused_with_what_to_do():
-    module = nn.Sequential(nn.Linear(5, 3), Picky(), nn.Flatten(0))
-    parameters, inputs = list(module.parameters()), torch.randn(6, 5)
+class Arrays(nn.Module):
+    """Asks NumPy, which does not know the type."""
+
+    def forward(self, inputs):
+        return inputs.sum(1) + float(inputs.detach().numpy().mean())
+
+
+@pytest.mark.parametrize("last", [nn.Sequential(Picky(), nn.Flatten(0)), Arrays()])
+@pytest.mark.parametrize("batches", [0, 1])
+def test_a_model_that_cannot_be_run_so_is_refused_with_what_to_do(last, batches):
+    layer = nn.Linear(5, 3)
+    module, inputs = nn.ModuleList([layer, last]), torch.randn(6, 5)
+    parameters = list(layer.parameters())
     direction = [torch.ones_like(parameter) for parameter in parameters]
     products = ExampleProducts(module, parameters, direction, way="mixed")
+    for _ in range(batches):
+        products(lambda: layer(inputs).sum(1))
     with pytest.raises(TrainingError, match=r"cannot be run in mixed precision .* `way=.forward"):
-        products(lambda: module(inputs))
+        products(lambda: last(layer(inputs)))
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        products(lambda: last(layer(inputs[:, :4])))
 
 
 def test_linear_layers_are_narrowed_as_autocast_does():

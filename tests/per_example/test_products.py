@@ -202,11 +202,21 @@ def test_a_model_in_bf16_is_run_in_float32(way):
 
 @pytest.mark.parametrize("way", TOLERANCES)
 def test_autocast_around_is_switched_off(way):
-    case = mlp()
+    case = in_float32(mlp())  # autocast would leave float64 alone
     direction = case.direction()
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = ExampleProducts(case.module, case.parameters, direction, way=way)(case.losses)
-    assert_near(found, case.products(direction), TOLERANCES[way])
+    seen = []
+
+    def losses():
+        seen.append((torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")))
+        return case.losses()
+
+    with torch.autocast("cpu", dtype=torch.float16):
+        found = ExampleProducts(case.module, case.parameters, direction, way=way)(losses)
+    assert_near(found, case.products(direction), 1e-2 if way == "differences" else 1e-5)
+    expected = [(False, torch.float16)] * len(seen)  # the type is the caller's, should he switch
+    if way == "mixed":
+        expected[1] = (True, torch.bfloat16)
+    assert seen == expected
 
 
 def test_entries_that_are_none_are_zero():

@@ -47,9 +47,9 @@ class UnitHypergradient:
     """Loss of every target on the examples it was measured on."""
     scale: float
     way: str
-    """How products were computed: "forward" or "differences"."""
+    """How products were computed: "forward", "mixed" or "differences"."""
     relative_error: float | None
-    """Of the products, where they come from differences."""
+    """Of the products, where they are not exact."""
 
     @property
     def norms_by_name(self) -> dict[str, float]:

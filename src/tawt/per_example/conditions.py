@@ -1,4 +1,4 @@
-"""Under what conditions a batch is run: without dropout, without a trace, by exact kernels."""
+"""Under what conditions a batch is run: without dropout, without a trace, how precisely."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def at_rest(module: nn.Module) -> Iterator[Callable[[], None]]:
     owns = [*tensors_of(parts)]
     with ExitStack() as stack:
         again = stack.enter_context(untouched([module]))
-        stack.enter_context(_autocast(owns, enabled=False))
+        for kind in _autocasting(owns):
+            stack.enter_context(torch.autocast(kind, enabled=False))
         if any(is_narrow(own) for own in owns):
             stack.enter_context(taking_wide_inputs(module))
         if any(part.training for part in parts):
@@ -41,23 +42,17 @@ def at_rest(module: nn.Module) -> Iterator[Callable[[], None]]:
 @contextmanager
 def mixed_precision(module: nn.Module) -> Iterator[None]:
     """Matrix products in bfloat16 wherever autocast takes them to be safe."""
-    with _autocast(tensors_of(module.modules()), enabled=True):
-        yield
-
-
-@contextmanager
-def _autocast(owns: Iterable[Tensor], *, enabled: bool) -> Iterator[None]:
-    """On or off, on every device that these lie on.
-
-    What is cast here is not kept: without a graph, it must not meet a training step around this.
-    """
     with ExitStack() as stack:
-        for kind in {own.device.type for own in owns}:
-            if torch.amp.is_autocast_available(kind):
-                stack.enter_context(
-                    torch.autocast(kind, torch.bfloat16, enabled=enabled, cache_enabled=False)
-                )
+        for kind in _autocasting(tensors_of(module.modules())):
+            # What is cast without a graph is not kept for a training step around this.
+            stack.enter_context(torch.autocast(kind, torch.bfloat16, cache_enabled=False))
         yield
+
+
+def _autocasting(owns: Iterable[Tensor]) -> list[str]:
+    """The kinds of devices that these lie on, where autocast exists."""
+    kinds = {own.device.type for own in owns}
+    return [kind for kind in kinds if torch.amp.is_autocast_available(kind)]
 
 
 @contextmanager

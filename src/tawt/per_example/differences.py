@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from tawt.gradients import squared_norm, width
 from tawt.per_example.conditions import at_rest, full_float32
+from tawt.per_example.known_error import KnownError
 from tawt.per_example.step_search import APART, StepSearch, quotient, wanted_change
 from tawt.per_example.swapping import Swap, run_with, wide
-from tawt.per_example.told import tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_DOUBTFUL = 2e-2
 _ADVICE = "Are losses near zero, the same at every call, and without autocast inside?"
 
 
@@ -53,11 +54,12 @@ class Differences:
         self._room: list[Tensor] | None = None
         self._step: float | None = None
         self._near: float | None = None
-        self.relative_error: float | None = None
-        """Of the products of a task's first batch, by their norm: the largest, if there were any.
+        self._error = KnownError(doubtful=_DOUBTFUL, advice=_ADVICE)
 
-        A batch whose losses do not move shows nothing, and the next is looked at instead.
-        """
+    @property
+    def relative_error(self) -> float | None:
+        """As far as first batches have shown it; one whose losses do not move shows nothing."""
+        return self._error.largest
 
     def __call__(self, losses: Losses) -> Tensor:
         """The products, shape `(examples,)`."""
@@ -97,11 +99,8 @@ class Differences:
         if found.step is None:
             _log.info("The losses of a batch do not move along the direction: products of 0.")
             return found.quotients  # the next batch may show more
-        # Twice, for a small batch does not show all.
-        error = 2 * found.error
-        tell(f"by differences: step {found.step:.3g}", error, advice=_ADVICE)
+        self._error.add(found.error, how=f"by differences: step {found.step:.3g}")
         self._step = found.step
-        self.relative_error = max(error, self.relative_error or 0.0)
         return found.quotients
 
 

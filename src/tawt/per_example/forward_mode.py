@@ -12,23 +12,19 @@ import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor, nn
 from torch.autograd import forward_ad
 
-from tawt.per_example.conditions import at_rest, mixed_precision, plain_operators
+from tawt.per_example.conditions import at_rest, plain_operators
 from tawt.per_example.lean_linear import lean_linear
 from tawt.per_example.replacing import Replacements, Replacing
 from tawt.per_example.swapping import Swap, run_with, wide
-from tawt.per_example.tidy_attention import tidy_attention
-from tawt.per_example.wide_norms import WIDE_NORMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from tawt.per_example.losses import Losses
 
-_EXACT: Replacements = {
-    F.linear: lean_linear,
-    F.multi_head_attention_forward: tidy_attention,
-}
-_NARROW: Replacements = {**_EXACT, **WIDE_NORMS}
+LEAN: Replacements = {F.linear: lean_linear}
+"""What every pass that carries tangents runs in the place of torch's own."""
 
 
 class ForwardMode:
@@ -37,7 +33,6 @@ class ForwardMode:
     Args:
         module: All that losses run.
         moves: Parameters, and the direction at each.
-        mixed: In mixed precision, which is exact no longer.
 
     Example:
         >>> layer = nn.Linear(2, 1, bias=False)
@@ -46,37 +41,56 @@ class ForwardMode:
         tensor([ 3., -1.])
     """
 
-    def __init__(self, module: nn.Module, moves: Sequence[Swap], *, mixed: bool = False) -> None:
+    relative_error: float | None = None
+
+    def __init__(self, module: nn.Module, moves: Sequence[Swap]) -> None:
         self._module = module
         self._moves = moves
-        self._mixed = mixed
-        self.relative_error: float | None = None
-        """None that this could know of."""
 
     def __call__(self, losses: Losses) -> Tensor:
         """The products, shape `(examples,)`."""
-        _load_formulas()
-        owns = [parameter for parameter, _ in self._moves]
-        points = [wide(parameter) for parameter in owns]
-        tangents = [entry.to(point) for point, (_, entry) in zip(points, self._moves, strict=True)]
-        with (
-            torch.no_grad(),
-            at_rest(self._module),
-            mixed_precision(self._module) if self._mixed else nullcontext(),
-            plain_operators(),
-            Replacing(_NARROW if self._mixed else _EXACT),
-            forward_ad.dual_level(),
-        ):
-            duals = [
-                forward_ad.make_dual(point, tangent)  # type: ignore[no-untyped-call]
-                for point, tangent in zip(points, tangents, strict=True)
-            ]
-            found = run_with(self._module, list(zip(owns, duals, strict=True)), losses)
-            value, slope = forward_ad.unpack_dual(found)  # type: ignore[no-untyped-call]
-            return torch.zeros_like(wide(value)) if slope is None else wide(slope).clone()
+        return carried(self._module, self._moves, losses, around=nullcontext(), instead=LEAN)
 
     def look_again(self) -> None:
         """Examples of another task follow, which is all the same here."""
+
+
+def carried(
+    module: nn.Module,
+    moves: Sequence[Swap],
+    losses: Losses,
+    *,
+    around: AbstractContextManager[None],
+    instead: Replacements,
+) -> Tensor:
+    """The losses' tangents, from one pass that carries one beside each value.
+
+    Args:
+        module: All that losses run.
+        moves: Parameters, and the direction at each.
+        losses: Of one batch.
+        around: What the pass is run in.
+        instead: What it runs in the place of torch's functions.
+    """
+    _load_formulas()
+    owns = [parameter for parameter, _ in moves]
+    points = [wide(parameter) for parameter in owns]
+    tangents = [entry.to(point) for point, (_, entry) in zip(points, moves, strict=True)]
+    with (
+        torch.no_grad(),
+        at_rest(module),
+        around,
+        plain_operators(),
+        Replacing(instead),
+        forward_ad.dual_level(),
+    ):
+        duals = [
+            forward_ad.make_dual(point, tangent)  # type: ignore[no-untyped-call]
+            for point, tangent in zip(points, tangents, strict=True)
+        ]
+        found = run_with(module, list(zip(owns, duals, strict=True)), losses)
+        value, slope = forward_ad.unpack_dual(found)  # type: ignore[no-untyped-call]
+        return torch.zeros_like(wide(value)) if slope is None else wide(slope).clone()
 
 
 @cache

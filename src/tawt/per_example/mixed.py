@@ -7,14 +7,18 @@ most of that cancels.
 
 from __future__ import annotations
 
-import math
+import logging
 from typing import TYPE_CHECKING
 
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch.linalg import vector_norm
 
 from tawt.errors import TrainingError, first_line, is_out_of_memory
-from tawt.per_example.forward_mode import ForwardMode
-from tawt.per_example.told import tell
+from tawt.per_example.conditions import mixed_precision
+from tawt.per_example.forward_mode import LEAN, ForwardMode, carried
+from tawt.per_example.known_error import KnownError
+from tawt.per_example.tidy_attention import tidy_attention
+from tawt.per_example.wide_norms import WIDE_NORMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +26,14 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from tawt.per_example.losses import Losses
+    from tawt.per_example.replacing import Replacements
     from tawt.per_example.swapping import Swap
+
+_log = logging.getLogger(__name__)
+
+_INSTEAD: Replacements = {**LEAN, **WIDE_NORMS, F.multi_head_attention_forward: tidy_attention}
+_DOUBTFUL = 5e-2
+_ADVICE = 'Take `way="forward"`, which is exact.'
 
 
 class MixedPrecision:
@@ -44,44 +55,48 @@ class MixedPrecision:
     """
 
     def __init__(self, module: nn.Module, moves: Sequence[Swap]) -> None:
+        self._module = module
+        self._moves = moves
         self._exactly = ForwardMode(module, moves)
-        self._roughly = ForwardMode(module, moves, mixed=True)
         self._known = False
-        self.relative_error: float | None = None
-        """Of the products of a task's first batch, by their norm: the largest, if there were any.
+        self._error = KnownError(doubtful=_DOUBTFUL, advice=_ADVICE)
 
-        A batch whose losses do not move shows nothing, and the next is looked at instead.
-        """
+    @property
+    def relative_error(self) -> float | None:
+        """As far as first batches have shown it; one whose losses do not move shows nothing."""
+        return self._error.largest
 
     def __call__(self, losses: Losses) -> Tensor:
-        """The products, shape `(examples,)`."""
-        return self._roughly(losses) if self._known else self._compared(losses)
+        """The products, shape `(examples,)`; exact on the first batch of a task."""
+        return self._narrow(losses) if self._known else self._compared(losses)
 
     def look_again(self) -> None:
         """Examples of another task follow: compare anew."""
         self._known = False
 
     def _compared(self, losses: Losses) -> Tensor:
-        """A first batch's products, exactly, and how far the others will be off."""
         exact = self._exactly(losses)
         size = float(vector_norm(exact))
         if size == 0:
             return exact  # the next batch may show more
-        apart = float(vector_norm(self._first(losses) - exact)) / size
-        # Twice, for a small batch does not show all.
-        error = 2 * apart if math.isfinite(apart) else math.inf
-        tell("in mixed precision", error, advice='Take `way="forward"`, which is exact.')
+        apart = float(vector_norm(self._narrow(losses) - exact))
+        self._error.add(apart / size, how="in mixed precision")
         self._known = True
-        self.relative_error = max(error, self.relative_error or 0.0)
+        if apart == 0:
+            _log.info(
+                "Mixed precision has changed nothing: the model is in float64, has no matrix "
+                "products, or sets its precision itself, which is then not seen in the error."
+            )
         return exact
 
-    def _first(self, losses: Losses) -> Tensor:
+    def _narrow(self, losses: Losses) -> Tensor:
+        around = mixed_precision(self._module)
         try:
-            return self._roughly(losses)
-        except RuntimeError as error:
+            return carried(self._module, self._moves, losses, around=around, instead=_INSTEAD)
+        except (RuntimeError, TypeError) as error:
             if is_out_of_memory(error):
                 raise
-            # The exact pass went well, so it is the precision.
+            self._exactly(losses)  # raises what has nothing to do with the precision
             raise TrainingError(
                 f"The model cannot be run in mixed precision ({first_line(error)}). "
                 'Take `way="forward"`, which is exact, or "differences".'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +16,7 @@ from tawt.per_example.mixed import MixedPrecision
 from tawt.per_example.swapping import Swap, check_inside, run_with
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tawt.gradients import Gradient
     from tawt.per_example.losses import Losses
@@ -26,7 +26,17 @@ _log = logging.getLogger(__name__)
 Way = Literal["auto", "forward", "mixed", "differences"]
 """How products are computed; "auto" is forward mode, and differences where that is impossible."""
 
-_KINDS: dict[Way, type[ForwardMode | MixedPrecision | Differences]] = {
+
+class _Products(Protocol):
+    """One way to compute them."""
+
+    @property
+    def relative_error(self) -> float | None: ...
+    def __call__(self, losses: Losses) -> Tensor: ...
+    def look_again(self) -> None: ...
+
+
+_WAYS: dict[Way, Callable[[nn.Module, Sequence[Swap]], _Products]] = {
     "auto": ForwardMode,
     "forward": ForwardMode,
     "mixed": MixedPrecision,
@@ -37,9 +47,9 @@ _KINDS: dict[Way, type[ForwardMode | MixedPrecision | Differences]] = {
 class ExampleProducts:
     """⟨v, ∇ℓ_i⟩ for every example of a batch, v one direction over the representation's parameters.
 
-    The model is run in evaluation mode, without autocast, whatever mode it is in; modes, buffers,
-    random streams, parameters and `.grad` are left as they were. Parameters narrower than float32
-    are run in float32.
+    The model is run in evaluation mode, whatever mode it is in, and autocast around the call has
+    no effect; modes, buffers, random streams, parameters and `.grad` are left as they were.
+    Parameters narrower than float32 are run in float32.
 
     Args:
         module: All that `losses` runs, representation and heads.
@@ -79,13 +89,14 @@ class ExampleProducts:
         self._chosen = way
         self._module = module
         self._moves = _moves(parameters, direction)
-        self._by = _KINDS[way](module, self._moves)
+        self._by = _WAYS[way](module, self._moves)
 
     @property
     def relative_error(self) -> float | None:
-        """Of differences and mixed precision, on the worst task's first batch.
+        """Of differences and mixed precision, by the norm of the products, in the worst task.
 
-        None for forward mode, which is exact, and as long as no batch's losses have moved.
+        An estimate from each task's first batch. None for forward mode, which is exact, and as
+        long as no batch's losses have moved.
         """
         return self._by.relative_error
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 
 from tawt.tasks.task import lengths_of, rows_of
 from tawt.training.devices import to_device
@@ -15,14 +16,13 @@ from tawt.training.evaluation import row_batches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import torch
     from torch import Tensor
 
     from tawt.per_example import Losses
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.tasks.task import Examples, Indices
 
-_FEW = 64  # examples of a first batch: what they tell of a step size holds for the others
+_FEW = 64  # examples of a first batch: what they tell of step size and error holds for the rest
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class EachExample:
     def __call__(self, task: str) -> Iterator[tuple[Indices, Losses]]:
         """The task's examples in batches of like length, and what computes the loss of each.
 
-        The first batch is a few examples of all lengths: on it differences find their step size,
-        which takes some passes more. Examples of several rows come last, by themselves: layers no
-        longer see an example as a row then, and norms take a backward pass for each
-        (`ExampleNorms`).
+        The first batch is a few examples of all lengths: on it differences find their step size and
+        mixed precision its error, which takes some passes more. Examples of several rows come last,
+        by themselves: layers no longer see an example as a row then, and norms take a backward pass
+        for each (`ExampleNorms`).
         """
         examples = self.examples[task]
         order = np.arange(len(examples))
@@ -73,6 +73,8 @@ class EachExample:
         self.model.eval()
         # Its parts, since Accelerate has put its own autocast into the model's forward.
         outputs = self.model.heads[task](self.model.representation(batch.inputs))
+        # As in a step: what a kind is given is never narrower than float32.
+        outputs = outputs.to(torch.promote_types(outputs.dtype, torch.float32))
         losses = self.tasks[task].kind.losses(outputs, batch.labels)
         if batch.owners is None:
             return losses
