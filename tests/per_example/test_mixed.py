@@ -239,7 +239,7 @@ def test_linear_layers_are_narrowed_as_autocast_does():
 
 def shapes_multiplied(action):
     """Of every matrix product that is run."""
-    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as found:
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, acc_events=True) as found:
         action()
     return [
         event.input_shapes
