@@ -1,8 +1,8 @@
-"""torch's own attention layer, given what lies in one piece.
+"""torch's own attention layer, on a CPU given what lies in one piece.
 
 Examples first is how batches come, and positions first how this layer wants them. It transposes
 without a copy; its linear layers then multiply position by position, and in bfloat16 on a CPU with
-a copy of the weights for every one.
+a copy of the weights for every one. A GPU has no need of that copy, nor of ours.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def tidy_attention(
         ...     layer(inputs, inputs, inputs)[0].shape
         torch.Size([2, 3, 4])
     """
-    # What is one tensor thrice stays one: only then all three are projected at once.
-    pieces = {id(given): given.contiguous() for given in (query, key, value)}
-    query, key, value = (pieces[id(given)] for given in (query, key, value))
+    if query.is_cpu:
+        # What is one tensor thrice stays one: only then all three are projected at once.
+        pieces = {id(given): given.contiguous() for given in (query, key, value)}
+        query, key, value = (pieces[id(given)] for given in (query, key, value))
     return F.multi_head_attention_forward(query, key, value, *args, **kwargs)
