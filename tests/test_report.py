@@ -188,8 +188,8 @@ def test_a_run_without_updates_has_a_page(study, tmp_path):
     assert "run-0-weights" not in page
 
 
-def image_run(folder):
-    weighting = {"unit": "example", "alignment": "curvature"}
+def image_run(folder, **weighting):
+    weighting = {"unit": "example", "alignment": "curvature", **weighting}
     config = parsed(
         {
             "data": {"kind": "digits"},
@@ -221,6 +221,19 @@ def test_images_are_in_the_page_and_are_the_examples(tmp_path):
     assert start == "data:image/png;base64"
     found = png_pixels(base64.b64decode(payload, validate=True))
     assert np.array_equal(found, scaled.round().numpy())
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("forward", r"measured exactly, by forward mode\."),
+        ("mixed", r"in mixed precision, with an error of about \d[\d.e-]*%\."),
+        ("differences", r"two forward passes, with an error of about \d[\d.e-]*%\."),
+    ],
+)
+def test_the_page_says_how_examples_were_measured(tmp_path, way, said):
+    image_run(tmp_path / "run", way=way)
+    assert re.search(said, runs_page([tmp_path / "run"]))
 
 
 def test_an_image_that_is_none_is_escaped_like_any_text(tmp_path):

@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 from tawt.errors import RunError
 from tawt.report import figures
 from tawt.report.tables import HEADINGS, caption, cells, p_text
-from tawt.report.units import UnitTable, unit_tables
+from tawt.report.units import UnitTable, how_measured, unit_tables
 from tawt.studies import Comparison, RunFolder
 from tawt.studies.compare import CONFIG
 from tawt.studies.rows import slug
@@ -163,6 +163,8 @@ def _section(
         figure = figures.sample_size(record["epochs"])
         plots.append(Plot(f"run-{position}-size", "Effective sample size", figure))
     skipped = record["skipped_updates"] + sum(record["skipped_steps"].values())
+    notes = [f"{skipped} steps or updates were skipped for numbers not finite."] if skipped else []
+    notes += [how_measured(updates)]
     plots += _unit_plots(f"run-{position}", updates)
     return Section(
         title=title,
@@ -173,7 +175,7 @@ def _section(
             for name, share in record["weights"].items()
         },
         is_open=is_open,
-        note=f"{skipped} steps or updates were skipped for numbers not finite." if skipped else "",
+        note=" ".join(note for note in notes if note),
     )
 
 
