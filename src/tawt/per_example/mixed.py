@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _INSTEAD: Replacements = {**LEAN, **WIDE_NORMS, F.multi_head_attention_forward: tidy_attention}
-_DOUBTFUL = 5e-2
+_DOUBTFUL = 0.1
 _ADVICE = 'Take `way="forward"`, which is exact.'
 
 
