@@ -8,7 +8,6 @@ import json
 import tracemalloc
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -311,25 +310,28 @@ def test_every_paradigm_takes_every_unit(unit, paradigm):
     assert summary["count"] == (64 if unit == "example" else 6)
 
 
+def each_of(task, model, *, at_once):
+    return EachExample(
+        model=model,
+        tasks={task.name: task},
+        examples={task.name: task.train},
+        at_once=at_once,
+        most=None,
+        draw=np.random.default_rng(0),
+        device=torch.device("cpu"),
+    )(task.name)
+
+
 def test_examples_are_measured_in_full_precision_whatever_steps_are_in():
     task = a_task("near", 1, 40)
     torch.manual_seed(0)
     model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), [task], width=8)
-    each = partial(
-        EachExample,
-        tasks={"near": task},
-        examples={"near": task.train},
-        at_once=40,
-        most=None,
-        draw=np.random.default_rng(0),
-        device=torch.device("cpu"),
-    )
-    [(_, plain)] = each(model=copy.deepcopy(model))("near")
+    [(_, plain)] = each_of(task, copy.deepcopy(model), at_once=40)
     wrapped = accelerator_for("bf16", device="cpu").prepare(model)
     assert not torch.allclose(
         task.kind.losses(wrapped(task.train.inputs, "near"), task.train.labels), plain(), rtol=1e-5
     )  # or the test would show nothing
-    [(_, losses)] = each(model=model)("near")
+    [(_, losses)] = each_of(task, model, at_once=40)
     assert torch.equal(losses(), plain())
 
 
@@ -359,19 +361,10 @@ def test_a_kind_of_task_is_never_given_less_than_float32():
 
     noting = replace(task, kind=Noting(**vars(task.kind)))
     model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), [noting], width=8)
-    each = EachExample(
-        model=model,
-        tasks={"near": noting},
-        examples={"near": noting.train},
-        at_once=64,
-        most=None,
-        draw=np.random.default_rng(0),
-        device=torch.device("cpu"),
-    )
     parameters = list(model.representation.parameters())
     direction = [torch.ones_like(parameter) for parameter in parameters]
     products = ExampleProducts(model, parameters, direction, way="mixed")
-    for _, losses in each("near"):
+    for _, losses in each_of(noting, model, at_once=64):
         products(losses)
     assert products.relative_error > 0
     assert seen == [torch.float32] * 3
