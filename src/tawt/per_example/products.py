@@ -115,7 +115,7 @@ class ExampleProducts:
             return self._by(losses)
         try:
             products = self._by(losses)
-        except (NotImplementedError, RuntimeError) as error:
+        except RuntimeError as error:  # of which `NotImplementedError` is one
             self._check_may_go_on(error)
             differences = Differences(self._module, self._moves)
             products = differences(losses)

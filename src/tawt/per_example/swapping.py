@@ -100,8 +100,12 @@ def check_inside(module: nn.Module, parameters: Sequence[Tensor]) -> None:
 
 def wide(tensor: Tensor) -> Tensor:
     """Its values in float32 or better, detached; no copy where it has that."""
-    values = tensor.detach()
-    return values.float() if is_narrow(values) else values
+    return widened(tensor.detach())
+
+
+def widened(tensor: Tensor) -> Tensor:
+    """In float32 or better, still part of a graph; itself where it has that."""
+    return tensor.float() if is_narrow(tensor) else tensor
 
 
 def tensors_of(parts: Iterable[nn.Module]) -> Iterator[Tensor]:
@@ -121,7 +125,7 @@ def taking_wide_inputs(module: nn.Module) -> Iterator[None]:
     """Every module inside widens what it is given: inputs were made for narrow parameters."""
 
     def widen(_: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        return tree_map_only(Tensor, _widened_input, (given, named))
+        return tree_map_only(Tensor, widened, (given, named))
 
     handles = [part.register_forward_pre_hook(widen, with_kwargs=True) for part in module.modules()]
     try:
@@ -129,7 +133,3 @@ def taking_wide_inputs(module: nn.Module) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
-
-
-def _widened_input(tensor: Tensor) -> Tensor:
-    return tensor.float() if is_narrow(tensor) else tensor

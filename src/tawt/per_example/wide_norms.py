@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
-from tawt.per_example.swapping import is_narrow
+from tawt.per_example.swapping import widened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _wide(norm: Callable[..., Tensor], input: Tensor, *args: Any, **kwargs: Any) -> Tensor:  # noqa: A002
-    return norm(input.float() if is_narrow(input) else input, *args, **kwargs)
+    return norm(widened(input), *args, **kwargs)
 
 
 WIDE_NORMS: Replacements = {

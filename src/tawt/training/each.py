@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
+from tawt.gradients import width
 from tawt.tasks.task import lengths_of, rows_of
 from tawt.training.devices import to_device
 from tawt.training.evaluation import row_batches
@@ -16,6 +16,7 @@ from tawt.training.evaluation import row_batches
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import torch
     from torch import Tensor
 
     from tawt.per_example import Losses
@@ -74,7 +75,7 @@ class EachExample:
         # Its parts, since Accelerate has put its own autocast into the model's forward.
         outputs = self.model.heads[task](self.model.representation(batch.inputs))
         # As in a step: what a kind is given is never narrower than float32.
-        outputs = outputs.to(torch.promote_types(outputs.dtype, torch.float32))
+        outputs = outputs.to(width(outputs))
         losses = self.tasks[task].kind.losses(outputs, batch.labels)
         if batch.owners is None:
             return losses
