@@ -118,7 +118,7 @@ def _code():
         return 0, True
     except Hung:
         raise
-    except BaseException:  # noqa: BLE001 - the interpreter would print it and exit with 1
+    except BaseException:  # the interpreter would print it and exit with 1
         sys.stderr.write(traceback.format_exc())
         return 1, False
     return 0, False
