@@ -6,6 +6,7 @@ completion must not wait for torch.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,10 +27,28 @@ LogWith = Annotated[
 Device = Annotated[
     str, typer.Option("--device", help="auto (a GPU if there is one), cpu, cuda or cuda:N.")
 ]
+
+
+def _checked_jobs(jobs: int | None) -> int | None:
+    most = max(64, 4 * (os.cpu_count() or 1))
+    if jobs is not None and jobs > most:
+        raise typer.BadParameter(
+            f"{jobs} processes at a time would fill the memory before the first run begins; give "
+            f"at most {most} here (one for each core is usual)."
+        )
+    return jobs
+
+
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", min=1, help="Runs at a time; one per core by default, one on a GPU."),
+    typer.Option(
+        "--jobs",
+        min=1,
+        callback=_checked_jobs,
+        help="Runs at a time; one per core by default, one on a GPU.",
+    ),
 ]
+MOST_SEEDS = 10_000
 CheckpointSeconds = Annotated[
     float, typer.Option("--checkpoint-seconds", min=0, help="Seconds between checkpoints.")
 ]
@@ -43,7 +62,8 @@ def demo(
         Path | None, typer.Option("--out", help="Where the runs go; runs/demo by default.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each row; 5 for digits, 2 for tagging.")
+        int | None,
+        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row; 5 for digits, 2 for tagging."),
     ] = None,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
@@ -112,7 +132,7 @@ def compare(
     row: Annotated[
         list[str] | None, typer.Option("--row", help="A way of training; repeat for several.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row.")] = 5,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
     device: Device = "auto",
@@ -175,7 +195,9 @@ def predict(
         str | None, typer.Option("--target", help="Which target, where the run has several.")
     ] = None,
     device: Device = "auto",
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Rows at a time.")] = 32,
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", min=1, max=65_536, help="Rows at a time.")
+    ] = 32,
     quiet: Quiet = False,
 ) -> None:
     """Tag or label the text in FILE with a finished run.
@@ -276,7 +298,9 @@ def inspect(
     ] = None,
     max_length: Annotated[
         int | None,
-        typer.Option("--max-length", min=8, help="FILE: pieces at once; 128 by default."),
+        typer.Option(
+            "--max-length", min=8, max=1_000_000, help="FILE: pieces at once; 128 by default."
+        ),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tawt import arrays
 from tawt.arrays import ArrayExamples
-from tawt.errors import DataError
+from tawt.errors import ConfigError, DataError
 from tawt.studies.data_sections import ArrayData, ArrayTask, DigitsData, NetworkConfig
 from tawt.tasks import MultiTaskModel, Task
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from tawt.studies.config import RunConfig
+
+_MOST_PARAMETERS = 1_000_000_000
 
 
 def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
@@ -35,12 +39,27 @@ def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
 def model(settings: NetworkConfig, found: Sequence[Task]) -> MultiTaskModel:
     """A network for inputs of the tasks' shape."""
     shape, width = input_shape(found), settings.widths[-1]
+    _check_size(settings, inputs=math.prod(shape))
     representation: nn.Module
     if settings.kind == "cnn":
         representation = arrays.SmallCNN(shape, width=width, dropout=settings.dropout)
     else:
         representation = arrays.MLP(shape, widths=settings.widths, dropout=settings.dropout)
     return MultiTaskModel.for_tasks(representation, found, width=width)
+
+
+def _check_size(settings: NetworkConfig, *, inputs: int) -> None:
+    """Refuse a network that fills the memory before its first step."""
+    widths = [inputs, *settings.widths]
+    if settings.kind == "cnn":
+        widths = [inputs, settings.widths[-1]]
+    parameters = sum(before * after for before, after in pairwise(widths))
+    if parameters > _MOST_PARAMETERS:
+        raise ConfigError(
+            f"`model.widths` with {inputs:,} inputs make a network of about {parameters:,} "
+            f"parameters; at most {_MOST_PARAMETERS:,} are meant to be trained from scratch here. "
+            "Lower them."
+        )
 
 
 def input_shape(found: Sequence[Task]) -> tuple[int, ...]:
