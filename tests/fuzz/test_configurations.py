@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from tawt.studies.config import dumped, parsed
-from tests.fuzz.configurations import GOOD, cases, write_good_data
+from tests.fuzz.configurations import cases
+from tests.fuzz.good import GOOD, write_good_data
 from tests.fuzz.harness import broken_rule, run_cli
 
 SEED = os.environ.get("TAWT_FUZZ_SEED", "0")

@@ -48,7 +48,7 @@ class RunConfig(Strict):
     """How sources and target are used."""
     epochs: int = Field(4, ge=1, le=1_000_000)
     """Passes over the sources (and, in joint training, the target)."""
-    target_epochs: int = Field(4, ge=1)
+    target_epochs: int = Field(4, ge=1, le=1_000_000)
     """Passes over the target alone: single-task, and fine-tuning."""
     fine_tune_learning_rate: float | None = Field(None, gt=0)
     """Of fine-tuning; `training.learning_rate` by default."""
