@@ -388,8 +388,8 @@ def test_a_file_with_damaged_contents(call, study, listing):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["train", "none.yaml"], ["none.yaml", "No such file"]),
-        (["train", "."], ["directory"]),
+        (["train", "none.yaml"], ["none.yaml", "no such file"]),
+        (["train", "."], ["folder"]),
         (["compare", "none.yaml"], ["none.yaml"]),
         (["report", "none"], ["none", "not a run folder"]),
     ],

@@ -77,13 +77,29 @@ def _reproduce(_, draw):
     return ["reproduce", what, *_options(draw, *options)]
 
 
+def _layout(_, draw):
+    given = ["--data", ".", "--encoder", "encoder", "--layout", "study.yaml"]
+    return ["reproduce", "table-main", *given, *_options(draw, "--learning-rate", "--seeds")]
+
+
 def _mangled(arguments, draw):
     found = [*arguments, *draw.choice([["--nothing"], ["x"], ["--out"], ["-o"], ["--"], ["-"]])]
     draw.shuffle(found)
     return found
 
 
-COMMANDS = [_train, _compare, _distance, _inspect, _audit, _predict, _report, _reproduce, _mangled]
+COMMANDS = [
+    _train,
+    _compare,
+    _distance,
+    _inspect,
+    _audit,
+    _predict,
+    _report,
+    _reproduce,
+    _layout,
+    _mangled,
+]
 _OUTPUTS = ["", "a/b", "circle", "circle/x", "folder", "goal.npz", "goal.npz/x", "x" * 300, "a\0b"]
 _OPTION_VALUES = ["nan", "inf", "-inf", "-1", "0", "1", "1e400", "9" * 5000, str(2**63), "100000"]
 
