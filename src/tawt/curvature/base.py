@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from tawt.given import scalar_loss
 from tawt.gradients import Gradient, gradient_of, width
 
 if TYPE_CHECKING:
@@ -74,7 +75,10 @@ class WeightedHessian:
 
     def losses(self) -> Iterator[tuple[float, Tensor]]:
         """ω_t and L_t on a fresh batch, graph attached, for every source with weight."""
-        return ((weight, self._loss_of(name)) for name, weight in self._weights.items())
+        return (
+            (weight, scalar_loss(self._loss_of(name), task=name))
+            for name, weight in self._weights.items()
+        )
 
     def filled(self, gradient: Gradient) -> Vector:
         """The gradient in float32 or better, zeros where its loss does not reach a parameter."""
@@ -119,3 +123,14 @@ def split(flattened: Tensor, *, like: Vector) -> Vector:
     """Inverse of `flat`, in the shapes and precisions of `like`."""
     pieces = torch.split(flattened, [entry.numel() for entry in like])
     return [piece.view_as(entry).to(entry.dtype) for piece, entry in zip(pieces, like, strict=True)]
+
+
+def eigenvectors(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors of a symmetric matrix; all NaN where an entry is not finite.
+
+    LAPACK raises there, but a number that is not finite is a task's, whose update is skipped.
+    """
+    if not bool(torch.isfinite(matrix).all()):
+        return torch.full_like(matrix[0], torch.nan), torch.full_like(matrix, torch.nan)
+    values, vectors = torch.linalg.eigh(matrix)
+    return values, vectors
