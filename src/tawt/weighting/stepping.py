@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from tawt.weighting.rule import UpdateRule
 
-_LOST = -700.0  # the logarithm of a total that is zero as a number
+_FAR = 1e3  # from zero: where logarithms begin to lack digits
+_LOST = -100.0  # the logarithm of a weight that is nothing beside one, in float64 too
 _TINY = 1e-300  # what a weight counts at least that was not left out on purpose
 _OFF = {torch.float64: 1e-9, torch.float32: 1e-4}
 """By how much rounding may change a sum of weights."""
@@ -45,10 +46,26 @@ class Stepping:
         rule = self.rule
         if rule.step == "mirror":
             start = simplex.anchored(logs, self.initial, share=rule.anchor)
-            return self.allowed(simplex.mirror_step(start, gradient, step_size=rule.step_size))
+            return self.allowed(self._mirrored(start, gradient))
         start = torch.lerp(logs.exp(), self.initial.exp(), rule.anchor)
         start = torch.where(logs > -math.inf, start.clamp(min=_TINY), start).log()
         return self.allowed(simplex.projected_step(start, gradient, step_size=rule.step_size))
+
+    def _mirrored(self, start: Tensor, gradient: Tensor) -> Tensor:
+        """A mirror step, after which sources and targets that get a share back have their digits.
+
+        Beside the other side, all of one that is all but lost are alike. So they are compared with
+        each other alone, and the side is put where it is still nothing, but can be told apart.
+        """
+        size = self.rule.step_size
+        logs = simplex.mirror_step(start, gradient, step_size=size)
+        low, high = self.share
+        for side, gets_back in ((self.members, low > 0), (~self.members, high < 1)):
+            lost = gets_back and bool(side.any()) and bool((logs[side] < -_FAR).all())
+            if lost and bool((start[side] > -math.inf).any()):
+                within = simplex.mirror_step(start[side], gradient[side], step_size=size)
+                logs[side] = within + _LOST
+        return logs
 
     def allowed(self, logs: Tensor) -> Tensor:
         """The nearest weights that respect the ratio bound and the targets' share."""
@@ -63,8 +80,6 @@ class Stepping:
                 inside = simplex.bounded(
                     logs[bounded] - total, beta=self.rule.ratio_bound, base=base
                 )
-                if high < 1:  # the rest gets its share back, and needs its digits
-                    total = total.clamp(min=_LOST)
                 logs = logs.clone()
                 logs[bounded] = inside + total
         return logs if free else simplex.with_share(logs, self.members, low=low, high=high)
