@@ -81,20 +81,27 @@ class WeightedHessian:
         )
 
     def filled(self, gradient: Gradient) -> Vector:
-        """The gradient in float32 or better, zeros where its loss does not reach a parameter."""
+        """The gradient in float32 or better, zeros where its loss does not reach a parameter.
+
+        Solvers write over it; that of a sum, the same number in every place, is one to autograd.
+        """
         return [
             torch.zeros_like(parameter, dtype=width(parameter))
             if entry is None
-            else entry.to(width(parameter))
+            else (entry.contiguous() if 0 in entry.stride() else entry).to(width(parameter))
             for entry, parameter in zip(gradient, self._parameters, strict=True)
         ]
 
     def product(self, vector: Vector) -> Vector:
         """H · vector, as one backward pass through the kept gradient."""
+        # Fused attention has no second derivative; attention written out has. Backward passes are
+        # inside too: activation checkpointing runs layers again in them.
+        with sdpa_kernel(SDPBackend.MATH):
+            return self._product(vector)
+
+    def _product(self, vector: Vector) -> Vector:
         if self._gradient is None:
-            # Fused attention has no second derivative; attention written out has.
-            with sdpa_kernel(SDPBackend.MATH):
-                total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
+            total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
             self._gradient = gradient_of(total, self._parameters, create_graph=True)
         # Entries that do not depend on any parameter (a linear loss) have no second derivative.
         pairs = [
