@@ -233,7 +233,9 @@ class RunFolder:
 
     def write_weights(self, history: Sequence[Mapping[str, Any]]) -> None:
         """One line per update."""
-        lines = [json.dumps(update, ensure_ascii=False) + "\n" for update in history]
+        lines = [
+            json.dumps(update, ensure_ascii=False, allow_nan=False) + "\n" for update in history
+        ]
         files.write(self.path / WEIGHTS, "".join(lines))
 
     def write_result(self, result: TrainingResult, tasks: Sequence[Task]) -> None:
