@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import os
 import signal
 import sys
 import traceback
@@ -69,6 +70,7 @@ def run_cli(arguments, *, seconds, stdin=b""):
             patched = unittest.mock.patch.object(importlib.import_module(module), name, _start)
             stack.enter_context(patched)
         stack.enter_context(_noting_configs(configs))
+        stack.enter_context(unittest.mock.patch.dict(os.environ, TAWT_TRACEBACK="1"))
         for name, stream in (("stdin", _stream(stdin)), ("stdout", out), ("stderr", err)):
             stack.enter_context(unittest.mock.patch.object(sys, name, stream))
         stack.enter_context(unittest.mock.patch.object(sys, "argv", ["tawt", *map(str, arguments)]))
@@ -118,7 +120,7 @@ def _code():
         return 0, True
     except Hung:
         raise
-    except BaseException:  # noqa: BLE001 - the interpreter would print it and exit with 1
+    except BaseException:  # the interpreter would print it and exit with 1
         sys.stderr.write(traceback.format_exc())
         return 1, False
     return 0, False

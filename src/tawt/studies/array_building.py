@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tawt import arrays
 from tawt.arrays import ArrayExamples
+from tawt.arrays.files import read_arrays
 from tawt.errors import DataError
 from tawt.studies.data_sections import ArrayData, ArrayTask, DigitsData, NetworkConfig
 from tawt.tasks import MultiTaskModel, Task
@@ -86,13 +83,7 @@ def _array_task(name: str, settings: ArrayTask) -> Task:
 def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
     """Inputs, labels, and groups where there are any."""
     try:
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            groups = file["groups"] if "groups" in file.files else None
-            return file["inputs"], file["labels"], groups
-    except OSError as error:
-        raise DataError(f"Task {name!r}: cannot read {path}: {error.strerror or error}.") from error
-    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(
-            f"Task {name!r}: {path} must be an .npz file with the arrays `inputs` and `labels` "
-            f"({error}); write one with numpy.savez(path, inputs=…, labels=…)."
-        ) from error
+        found = read_arrays(path, ["inputs", "labels"], optional=["groups"])
+    except DataError as error:
+        raise DataError(f"Task {name!r}: {error}") from error
+    return found["inputs"], found["labels"], found.get("groups")

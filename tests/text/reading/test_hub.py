@@ -115,6 +115,7 @@ def test_what_was_tried_is_told_in_one_line(monkeypatch):
         raise ConnectionError("Couldn't reach\nthe hub")
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    monkeypatch.setattr("tawt.text.online.why_unreachable", lambda address: None)
     with pytest.raises(
         DataError,
         match=re.escape(
