@@ -67,6 +67,7 @@ def run(
     options: Options | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    on_tasks: Callable[[Sequence[Task]], None] | None = None,
 ) -> dict[str, Any]:
     """Train as configured, leave everything in a folder, and return its record.
 
@@ -77,6 +78,7 @@ def run(
         on_progress: Told after every step.
         should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
             raised.
+        on_tasks: Told what will be trained on, before training begins.
     """
     options = options or Options()
     # Before the folder is touched.
@@ -94,6 +96,7 @@ def run(
     if folder.finished:
         return folder.record()
 
+    (on_tasks or _keep_silent)(tasks)
     began, clock = datetime.now(UTC), time.perf_counter()
     if options.log_with is not None:
         accelerator.init_trackers(config.name)
@@ -134,6 +137,10 @@ def run(
     }
     folder.finish(record)
     return record
+
+
+def _keep_silent(tasks: Sequence[Task]) -> None:
+    """Where nobody wants to be told."""
 
 
 def check(
