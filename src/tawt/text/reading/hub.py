@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tawt.text.reading.examples import Example, TaskKind
 
 _PREFIX = "hub:"
-_ONLY = "(all)"  # what a dataset that was saved without splits is called here
+WHOLE = "(all)"
+"""What a dataset that was saved without splits is called here."""
 
 
 def is_hub(path: Path) -> bool:
@@ -131,7 +132,7 @@ def _load(source: str) -> Mapping[str, Any]:
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             tried.append(f"{load.__name__}{_call(arguments)}: {reason}")
         else:
-            return loaded if isinstance(loaded, datasets.DatasetDict) else {_ONLY: loaded}
+            return loaded if isinstance(loaded, datasets.DatasetDict) else {WHOLE: loaded}
     if unreachable is not None:
         raise DataError(
             f"{source} was not downloaded before, and {unreachable}. Where there is a network, "
@@ -162,7 +163,7 @@ def _call(arguments: tuple[str, ...]) -> str:
 def _choose(source: str, splits: list[str], wanted: str | None) -> str:
     if wanted in splits:
         return wanted
-    if splits == [_ONLY] or (wanted is None and len(splits) == 1):
+    if splits == [WHOLE] or (wanted is None and len(splits) == 1):
         return splits[0]
     role = split_of(wanted) if wanted else None
     same = [name for name in splits if role and split_of(name) == role]
