@@ -108,10 +108,11 @@ def _of_spans(tags: set[str | float]) -> Iterator[str]:
 def _of_two(
     name: str, ours: set[str | float], split: str, theirs: set[str | float]
 ) -> Iterator[str]:
+    but = f" but {_OUTSIDE}" if _OUTSIDE in ours & theirs else ""
     ours, theirs = ours - {_OUTSIDE}, theirs - {_OUTSIDE}
     numbers = any(isinstance(label, float) for label in ours)
     if ours and theirs and not numbers and not ours & theirs:
         yield (
-            f"{name} and {split} share no label but {_OUTSIDE} ({shown(min(map(str, ours)))} here, "
-            f"{shown(min(map(str, theirs)))} there)."
+            f"{name} and {split} share no label{but}: there is {shown(min(map(str, ours)))} in one "
+            f"and {shown(min(map(str, theirs)))} in the other."
         )
