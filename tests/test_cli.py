@@ -296,7 +296,7 @@ MISTAKES = {
     "out of bounds": ("training.batch_size", 0, ["batch_size"]),
     "folder for a name": ("name", "a/b", ["name"]),
     "parent for a name": ("name", "..", ["name"]),
-    "missing data": ("data.tasks.near.train", "none.npz", ["near", "none.npz", "No such file"]),
+    "missing data": ("data.tasks.near.train", "none.npz", ["near", "none.npz", "no such file"]),
     "cnn for plain features": ("model.kind", "cnn", ["image"]),
     "labels short": ("data.tasks.near.labels", ["a", "b"], ["near", "2"]),
     "nothing held out": (
@@ -493,7 +493,7 @@ def test_a_full_disk(study):
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: Could not write")
     names = {path.name for path in Path("run").rglob("*") if path.is_file()}
-    assert names == {"config.yaml", "data.json"}
+    assert names == {".lock", "config.yaml", "data.json"}
     again = process(sys.executable, "-m", "tawt", "train", study.path, "--out", "run", "--resume")
     assert again.returncode == 0
     assert RunFolder(Path("run")).finished

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tawt.errors import RunError
+
+_PARTIAL, _SEAL = ".partial", "sha256"
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -31,10 +34,15 @@ def write(path: Path, content: str | bytes) -> None:
         with whole(path) as file:
             file.write(data)
     except OSError as error:
-        raise RunError(
-            f"Could not write {path}: {error.strerror or error}. What was there before is intact; "
-            "make room (or fix the permissions) and run again with --resume."
-        ) from error
+        raise not_written(path, error) from error
+
+
+def not_written(path: Path, error: OSError) -> RunError:
+    """What to say of a file that could not be written."""
+    return RunError(
+        f"Could not write {path}: {error.strerror or error}. What was there before is intact; "
+        "make room (or fix the permissions) and run again with --resume."
+    )
 
 
 @contextlib.contextmanager
@@ -52,7 +60,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         'hello'
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PARTIAL)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -65,6 +73,15 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):  # the disk may refuse this too
             temporary.unlink(missing_ok=True)
         raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove the unfinished files that a killed process left in a folder.
+
+    Only the one writer of the folder may do this: another would take them from under its hands.
+    """
+    for path in folder.glob(f".*{_PARTIAL}"):
+        path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -83,6 +100,46 @@ def read_json(path: Path) -> Any:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not whole JSON"
         raise RunError(f"Cannot read {path}: {reason}.") from error
+
+
+def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a mapping as readable JSON with its own checksum, whole or not at all."""
+    kept = _finite(value)
+    write_json(path, {**kept, _SEAL: _digest(kept)})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """What `write_sealed` wrote; a file of an older version, without a checksum, is taken as it is.
+
+    Raises:
+        RunError: If the file is missing, is not a mapping, or has changed since it was written.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise RunError(f"{path} is damaged: it must hold an object, and holds {value!r:.40}.")
+    seal = value.pop(_SEAL, None)
+    if seal is not None and seal != _digest(value):
+        raise RunError(f"{path} is damaged: its checksum does not match.")
+    return value
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's contents.
+
+    Raises:
+        RunError: If it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    # As it is read back: JSON has text for keys, and lists for tuples.
+    plain = json.loads(json.dumps(value))
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def _umask() -> int:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tawt
 from tawt.errors import ConfigError, RunError
-from tawt.studies import files, predictions, units
+from tawt.studies import files, locks, predictions, run_checkpoints, units
 from tawt.studies import yaml_lines as yaml_file
 from tawt.studies.config import RunConfig, difference, dumped, parsed
-from tawt.training import TrainingResult
-from tawt.training import checkpoints as states
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from tawt.tasks import Task
+    from tawt.training import TrainingResult
 
 CONFIG, RECORD, WEIGHTS, DATA = "config.yaml", "record.json", "weights.jsonl", "data.json"
 _NEEDED = (
@@ -33,8 +32,8 @@ _NEEDED = (
     "skipped_updates",
     "seconds",
 )
-_STATE = Path("checkpoints", "state.safetensors")
 _MADE_BY = "# tawt"
+_FILES, _MODEL = "files", "model"
 
 
 class RunFolder:
@@ -48,9 +47,10 @@ class RunFolder:
                            with those trusted most and least
         predictions.*.tsv  gold, predicted and score of each example, or word
         model/             the target's model: Hugging Face's form for text, safetensors else
-        checkpoints/       state of an unfinished run
+        checkpoints/       the last two states of an unfinished run
 
-    A run is finished when it has a record; that file is written last.
+    A run is finished when it has a record; that file is written last. Who writes to a folder holds
+    its lock.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,8 +61,22 @@ class RunFolder:
         """Whether the run came to its end."""
         return (self.path / RECORD).exists()
 
+    @contextlib.contextmanager
+    def locked(self, *, wait_unless: Callable[[], bool] | None = None) -> Iterator[None]:
+        """Be the only writer, see `locks.locked`; what a killed writer left half-written is gone.
+
+        Args:
+            wait_unless: Wait for another writer to end, as long as this returns false.
+        """
+        with locks.locked(self.path, wait_unless=wait_unless):
+            for name in (run_checkpoints.FOLDER, _MODEL):
+                files.sweep(self.path / name)
+            yield
+
     def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
         """Make the folder ready for this run, or say why it must not be touched.
+
+        Only its writer may call this.
 
         Raises:
             RunError: As `check` does.
@@ -119,6 +133,8 @@ class RunFolder:
             files.write_json(path, found)
             return
         known = files.read_json(path)
+        if not isinstance(known, dict):
+            raise RunError(f"The run folder {self.path} is damaged: {DATA} names no tasks.")
         for task in found:
             if known.get(task) != found[task]:
                 raise RunError(
@@ -156,15 +172,43 @@ class RunFolder:
         self.config()
         if not self.finished:
             raise RunError(f"{self.path} holds an unfinished run; finish it with --resume.")
-        record: dict[str, Any] = files.read_json(self.path / RECORD)
-        missing = [key for key in _NEEDED if not isinstance(record, dict) or key not in record]
+        record = files.read_sealed(self.path / RECORD)
+        missing = [key for key in _NEEDED if key not in record]
         if missing:
             raise RunError(f"The run folder {self.path} is damaged: {RECORD} has no {missing[0]}.")
         return record
 
+    def checked(self, name: str) -> Path:
+        """A file of the folder, if it is as the finished run left it.
+
+        Args:
+            name: Relative to the folder.
+
+        Raises:
+            RunError: It has changed since. Runs of older versions cannot tell.
+        """
+        path = self.path / name
+        known = self.record().get(_FILES, {}).get(name) if self.finished else None
+        if known is not None and known != files.checksum(path):
+            raise RunError(
+                f"The run folder {self.path} is damaged: {name} is not as the run left it (its "
+                "checksum does not match)."
+            )
+        return path
+
+    def check_model(self) -> None:
+        """Refuse a model that is not as the run left it.
+
+        Raises:
+            RunError: Naming the file that has changed.
+        """
+        for name in self.record().get(_FILES, {}):
+            if name.startswith(f"{_MODEL}/"):
+                self.checked(name)
+
     def updates(self) -> list[dict[str, Any]]:
         """The history of the weights."""
-        path = self.path / WEIGHTS
+        path = self.checked(WEIGHTS)
         try:
             found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         except (OSError, ValueError) as error:
@@ -178,19 +222,20 @@ class RunFolder:
 
     def example_scores(self, target: str, split: str = "test") -> list[float]:
         """Score of each example of a split, in order."""
-        return predictions.example_scores(self.path / f"predictions.{split}.tsv", target)
+        return predictions.example_scores(self.checked(f"predictions.{split}.tsv"), target)
 
     def shown_units(self) -> dict[str, Any] | None:
         """What is shown of groups and examples, where weights were on those."""
-        path = self.path / units.SHOWN
-        if not path.exists():
+        if not (self.path / units.SHOWN).exists():
             return None
-        shown: dict[str, Any] = files.read_json(path)
+        shown: dict[str, Any] = files.read_json(self.checked(units.SHOWN))
         return shown
 
     def write_weights(self, history: Sequence[Mapping[str, Any]]) -> None:
         """One line per update."""
-        lines = [json.dumps(update, ensure_ascii=False) + "\n" for update in history]
+        lines = [
+            json.dumps(update, ensure_ascii=False, allow_nan=False) + "\n" for update in history
+        ]
         files.write(self.path / WEIGHTS, "".join(lines))
 
     def write_result(self, result: TrainingResult, tasks: Sequence[Task]) -> None:
@@ -210,9 +255,18 @@ class RunFolder:
                 files.write(self.path / f"predictions.{split}.tsv", table)
 
     def finish(self, record: Mapping[str, Any]) -> None:
-        """Write the record, and let the checkpoint go."""
-        files.write_json(self.path / RECORD, record)
-        shutil.rmtree(self.path / _STATE.parent, ignore_errors=True)
+        """Write the record, with the checksum of every file beside it; let the checkpoints go."""
+        files.write_sealed(self.path / RECORD, {**record, _FILES: self._checksums()})
+        shutil.rmtree(self.path / run_checkpoints.FOLDER, ignore_errors=True)
+
+    def _checksums(self) -> dict[str, str]:
+        """Of all that results are read from: not of what people may edit, or build again."""
+        found = [*self.path.glob("*.jsonl"), *self.path.glob("*.tsv"), *self.path.glob("unit*.*")]
+        model = (self.path / _MODEL).rglob("*")
+        found += [path for path in model if path.is_file() and path.suffix != ".md"]
+        return {
+            path.relative_to(self.path).as_posix(): files.checksum(path) for path in sorted(found)
+        }
 
     def _check_same(self, config: RunConfig) -> None:
         changed = difference(self.config(), config)
@@ -227,44 +281,10 @@ class RunFolder:
 
     def _clear(self) -> None:
         (self.path / RECORD).unlink(missing_ok=True)
-        for name in ("model", "checkpoints", "logs"):
+        for name in (_MODEL, run_checkpoints.FOLDER, "logs"):
             shutil.rmtree(self.path / name, ignore_errors=True)
         for path in (*self.path.glob("predictions.*.tsv"), self.path / "report.html"):
             path.unlink(missing_ok=True)
         # The config last: by it the folder is known as ours.
         for name in (units.VECTORS, units.SHOWN, WEIGHTS, DATA, CONFIG):
             (self.path / name).unlink(missing_ok=True)
-
-
-class FolderCheckpoint:
-    """The loop's state in a run folder, saved every so many seconds.
-
-    Args:
-        folder: Of the run.
-        seconds: Between saves; 0 saves after every step.
-    """
-
-    def __init__(self, folder: RunFolder, *, seconds: float) -> None:
-        self._folder = folder
-        self._path = folder.path / _STATE
-        self._seconds = seconds
-        self._saved = time.monotonic()
-
-    def load(self) -> dict[str, Any] | None:
-        """The state of the unfinished run, if it got as far as saving one."""
-        if not self._path.exists():
-            return None
-        state = states.read(self._path)
-        if not {"model", "optimiser", "weighting", "position"} <= set(state):
-            raise RunError(f"{self._path} is not a checkpoint of tawt's; delete it to start again.")
-        return state
-
-    def due(self) -> bool:
-        """Whether enough time has passed."""
-        return time.monotonic() - self._saved >= self._seconds
-
-    def save(self, state: dict[str, Any]) -> None:
-        """Replace the state, and the history that belongs to it."""
-        files.write(self._path, states.to_bytes(state))
-        self._folder.write_weights(state["weighting"]["history"])
-        self._saved = time.monotonic()
