@@ -410,3 +410,10 @@ def test_the_folders_configuration_is_enough_to_run_again(finished, tmp_path):
     assert (path / "weights.jsonl").read_bytes() == (
         tmp_path / "again" / "weights.jsonl"
     ).read_bytes()
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "9" * 5000, "{", "\0"], ids=lambda c: c[:1])
+def test_json_without_bounds_is_damage_like_any_other(tmp_path, content):
+    (tmp_path / "record.json").write_text(content)
+    with pytest.raises(RunError, match="not whole JSON"):
+        files.read_json(tmp_path / "record.json")

@@ -211,7 +211,7 @@ class RunFolder:
         path = self.checked(WEIGHTS)
         try:
             found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RunError(f"The run folder {self.path} is damaged: {WEIGHTS}: {error}.") from error
         for update in found:
             if not isinstance(update, dict) or not {"step", "weights", "alignments"} <= set(update):
