@@ -15,6 +15,8 @@ SEEDS, ONE_SEED = ("--seeds", "2", "--jobs", "1"), ("--seeds", "1", "--jobs", "1
 MIXTURE = ("--weights", "mostly=near:0.75,far:0.25")
 PER_SEED = {"sources-uniform", "learned-learned", "half-uniform", "with-near", "with-far",
             "sources-near", "sources-far", "own-goal", "alone-goal"}  # fmt: skip
+ESTIMATED = {"own-heads-goal", "heads-near", "heads-far", "own-steps-goal", "steps-near",
+             "steps-far", "steps-uniform", "steps-learned"}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +55,8 @@ def test_workers_train_what_is_shown_and_left(call, study):
     folder = Path("runs", "tiny-distance")
     files = {f"trainings/{seed}/{name}.json" for seed in (0, 1) for name in PER_SEED}
     usual = {"distance.json", "distance.yaml", "data.json", "report.html"}
-    assert left(folder) == files | usual
+    made = {f"estimates/{name}.json" for name in ESTIMATED}
+    assert left(folder) == files | made | usual
     found = result(folder)
     for words in ("how far from goal", "near", "far", "uniform mixture", "learned mixture"):
         assert words in out
