@@ -99,9 +99,9 @@ WHOLE = to_bytes({"a": torch.arange(1000), "b": 1})
         WHOLE[: len(WHOLE) // 2],
         WHOLE[:-1],
         save({"a": torch.arange(3)}),
-        save({"a": torch.arange(3)}, metadata={"tree": "{half"}),
-        save({"a": torch.arange(3)}, metadata={"other": "1"}),
-        save({"a": torch.arange(3)}, metadata={"tree": '{"mapping": {"x": {"tensor": "7"}}}'}),
+        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 1": "{}"}),
+        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 2": "{}"}),
+        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 2": '{"run": "", "sha256": "0"}'}),
     ],
     ids=[
         "empty",
@@ -110,18 +110,50 @@ WHOLE = to_bytes({"a": torch.arange(1000), "b": 1})
         "header cut",
         "half",
         "a byte short",
-        "no tree",
-        "half a tree",
-        "other tree",
-        "tensor lost",
+        "no metadata",
+        "another format",
+        "no checksum",
+        "wrong checksum",
     ],
 )
 def test_what_is_no_whole_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "state.safetensors"
     path.write_bytes(content)
-    with pytest.raises(RunError, match=r"state\.safetensors is not a whole checkpoint") as refused:
+    with pytest.raises(RunError, match=r"state\.safetensors is (damaged|not a check)") as refused:
         read(path)
     assert "\n" not in str(refused.value)
+
+
+def every_bit(content):
+    """The content with one bit flipped, for a bit of every byte."""
+    for place in range(len(content)):
+        yield content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :]
+
+
+def test_a_flipped_bit_anywhere_is_found(tmp_path):
+    whole = to_bytes({"a": torch.arange(9.0), "b": {"rate": 0.5}}, run="mine")
+    path = tmp_path / "state.safetensors"
+    for damaged in every_bit(whole):
+        path.write_bytes(damaged)
+        with pytest.raises(RunError):
+            read(path, run="mine")
+
+
+def test_a_zeroed_page_is_found(tmp_path):
+    whole = bytearray(to_bytes({"a": torch.randn(5000)}))
+    whole[4096:8192] = bytes(4096)
+    path = tmp_path / "state.safetensors"
+    path.write_bytes(whole)
+    with pytest.raises(RunError, match="checksum"):
+        read(path)
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    path = tmp_path / "state.safetensors"
+    path.write_bytes(to_bytes({"a": 1}, run="theirs"))
+    assert read(path, run="theirs") == {"a": 1}
+    with pytest.raises(RunError, match="another configuration or other data"):
+        read(path, run="mine")
 
 
 def test_a_missing_checkpoint_is_refused(tmp_path):

@@ -493,7 +493,7 @@ def test_a_full_disk(study):
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: Could not write")
     names = {path.name for path in Path("run").rglob("*") if path.is_file()}
-    assert names == {"config.yaml", "data.json"}
+    assert names == {".lock", "config.yaml", "data.json"}
     again = process(sys.executable, "-m", "tawt", "train", study.path, "--out", "run", "--resume")
     assert again.returncode == 0
     assert RunFolder(Path("run")).finished

@@ -11,8 +11,6 @@ import tawt
 from tawt.errors import Interrupted, RunError, TawtError, TrainingError
 from tawt.studies import Options, RunFolder, files, load, run
 from tawt.studies.config import dumped, parsed
-from tawt.studies.folder import FolderCheckpoint
-from tawt.training import checkpoints
 
 CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
 
@@ -53,6 +51,7 @@ def test_a_run_leaves_what_the_design_says(finished):
     config, path = finished
     names = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
     assert names == {
+        ".lock",
         "config.yaml",
         "data.json",
         "record.json",
@@ -151,7 +150,7 @@ def test_an_unfinished_run_wants_to_be_resumed(unfinished, listing):
 def test_an_unfinished_run_resumes_or_starts_again_to_the_same_end(unfinished, tmp_path):
     config, path = unfinished
     whole = run(config, tmp_path / "whole")
-    assert torch.is_tensor(checkpoints.read(path / "checkpoints" / "state.safetensors")["loss_sum"])
+    assert (path / "checkpoints" / "state.safetensors").exists()
     resumed = run(config, path, options=Options(resume=True))
     for key in ("scores", "weights", "epochs", "steps", "best_epoch"):
         assert resumed[key] == whole[key]
@@ -259,23 +258,6 @@ def test_missing_parts_are_refused_in_one_line(finished):
     refused(RunFolder(path / "none").record, "not a run folder")
 
 
-@pytest.mark.parametrize("damage", ["empty", "half", "text", "other"])
-def test_a_damaged_checkpoint_is_refused_in_one_line(unfinished, listing, damage):
-    config, path = unfinished
-    state = path / "checkpoints" / "state.safetensors"
-    whole = state.read_bytes()
-    contents = {
-        "empty": b"",
-        "half": whole[: len(whole) // 2],
-        "text": b"hello",
-        "other": checkpoints.to_bytes({"step": 3}),
-    }
-    state.write_bytes(contents[damage])
-    before = listing(path)
-    refused(lambda: run(config, path, options=Options(resume=True)), "state.safetensors")
-    assert listing(path) == before
-
-
 def test_a_checkpoint_of_other_data_is_refused(unfinished, study):
     """The files behind the configuration changed while the run was stopped."""
     import numpy as np
@@ -358,25 +340,7 @@ def test_a_run_whose_losses_overflow_still_ends_with_a_record(study, tmp_path):
     assert record["skipped_steps"]["goal"] == 2 * 3
 
 
-# Checkpoints
-
-
-def test_checkpoints_are_due_by_time(tmp_path):
-    folder = RunFolder(tmp_path)
-    assert FolderCheckpoint(folder, seconds=0).due()
-    assert not FolderCheckpoint(folder, seconds=1e6).due()
-    assert FolderCheckpoint(folder, seconds=0).load() is None
-
-
-def test_a_checkpoint_keeps_state_and_history(tmp_path):
-    kept = FolderCheckpoint(RunFolder(tmp_path), seconds=0)
-    history = [{"step": 1, "weights": {"ä": 1.0}}]
-    state = {"model": {"x": torch.arange(3)}, "optimiser": {}, "position": {}}
-    kept.save({**state, "weighting": {"history": history}})
-    back = kept.load()
-    assert back["model"]["x"].tolist() == [0, 1, 2]
-    assert back["weighting"]["history"] == history
-    assert json.loads((tmp_path / "weights.jsonl").read_text()) == history[0]
+# Versions
 
 
 def test_a_folder_of_another_version_is_said_to_be_one(tmp_path):

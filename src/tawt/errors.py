@@ -37,6 +37,10 @@ class RunError(TawtError):
     """A run folder that cannot be used: finished, damaged, unreadable, or of another config."""
 
 
+class FolderInUse(RunError):  # noqa: N818 - the state of a folder; nothing has gone wrong
+    """A folder that another process is writing."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether that is what it says; on a CPU torch has no class of its own for it.
 

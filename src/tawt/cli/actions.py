@@ -17,11 +17,12 @@ from tawt.cli import console
 from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, distance_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
-from tawt.studies.compare import COMPARISON
+from tawt.studies.comparison_folder import COMPARISON
 from tawt.studies.config import line_meant
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.studies.distance_folder import DISTANCE, load_distance
 from tawt.studies.files import write
+from tawt.studies.locks import locked
 from tawt.studies.stopping import stop_on_signals
 from tawt.studies.words import in_words
 
@@ -88,7 +89,8 @@ def train_once(
             ),
             should_stop=should_stop,
         )
-    write(path / "report.html", runs_page([path]))
+        with locked(path):
+            write(path / "report.html", runs_page([path]))
     if as_json:
         typer.echo(json.dumps(record, indent=2))
     elif not quiet:
@@ -116,7 +118,7 @@ def compare_rows(
     path = folder or Path("runs", config.name)
     with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
         shown = bar.add_task("runs", total=None)
-        comparison = compare(
+        compare(
             config,
             path,
             rows=rows,
@@ -126,8 +128,10 @@ def compare_rows(
             should_stop=should_stop,
             on_done=lambda done, total: bar.update(shown, completed=done, total=total),
         )
-    write(path / "comparison.md", markdown(comparison))
-    write(path / "report.html", comparison_page(comparison, path))
+        with locked(path, wait_unless=should_stop):
+            comparison = load_comparison(path)  # another process may have added rows
+            write(path / "comparison.md", markdown(comparison))
+            write(path / "report.html", comparison_page(comparison, path))
     if as_json:
         typer.echo(json.dumps(asdict(comparison), indent=2))
     elif not quiet:

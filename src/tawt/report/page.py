@@ -14,7 +14,7 @@ from tawt.report import figures
 from tawt.report.tables import HEADINGS, caption, cells, p_text
 from tawt.report.units import UnitTable, how_measured, unit_tables
 from tawt.studies import Comparison, RunFolder
-from tawt.studies.compare import CONFIG
+from tawt.studies.comparison_folder import CONFIG
 from tawt.studies.rows import slug
 from tawt.studies.words import in_words
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tawt.errors import ConfigError, RunError
-from tawt.studies import building, files
-from tawt.studies.config import RunConfig, dumped
-from tawt.studies.folder import CONFIG as RUN_CONFIG
+from tawt.studies import building, comparison_folder, files, locks
+from tawt.studies.comparison_folder import COMPARISON, CONFIG, SHARED, run_folder
 from tawt.studies.folder import RunFolder
 from tawt.studies.pool import Job, run_all
-from tawt.studies.rows import Row, chosen, slug
+from tawt.studies.rows import Row, chosen
 from tawt.studies.run import fitted
 from tawt.studies.significance import paired_t_test, verdicts
 from tawt.training.devices import chosen_device
@@ -25,10 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tawt.studies.config import RunConfig
     from tawt.studies.run import Options
     from tawt.studies.significance import Verdict
-
-COMPARISON, CONFIG, SHARED = "comparison.json", "comparison.yaml", "clusters"
 
 
 @dataclass(frozen=True)
@@ -90,6 +88,9 @@ def compare(
 ) -> Comparison:
     """Make the runs that are not made yet, and the table.
 
+    Several processes may compare in one folder: a run that another is making is waited for, and
+    the table keeps the rows that it has.
+
     Args:
         config: What all runs share.
         folder: Holds a folder for each run.
@@ -102,18 +103,8 @@ def compare(
     """
     table = chosen(rows, config)
     chosen_device(options.device)  # the workers would all find that it is not there
-    target = config.target
-    if not isinstance(target, str):
-        raise ConfigError("A comparison has one target; `target` names several.")
-    tasks = building.tasks(config)
-    if all(task.test is None for task in tasks if task.name == target):
-        raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
-    model = building.model(config, tasks)
-    with tempfile.TemporaryDirectory() as shared:
-        for row in table:  # what cannot be run is found before anything is written
-            fitted(row.applied(config, seed=seeds[0]), tasks, model, shared=Path(shared))
-    if (folder / RUN_CONFIG).exists():
-        raise RunError(f"{folder} holds a single run; give the comparison another folder.")
+    data = _checked(config, folder, table, seeds=seeds, overwrite=options.overwrite)
+    comparison_folder.claim(folder, config, overwrite=options.overwrite)
     total, finished = len(table) * len(seeds), 0
     on_done(finished, total)
 
@@ -130,18 +121,51 @@ def compare(
             run_all(
                 open_jobs, workers=workers, options=again, should_stop=should_stop, on_done=count
             )
-    files.write(folder / CONFIG, dumped(config))
-    comparison = tabulated(folder, config, table, list(seeds))
-    files.write_json(folder / COMPARISON, asdict(comparison))
+    with locks.locked(folder, wait_unless=should_stop):
+        rows_now = comparison_folder.with_earlier_rows(
+            folder, table, config, seeds=seeds, data=data
+        )
+        comparison = tabulated(folder, config, rows_now, list(seeds))
+        files.write_json(folder / COMPARISON, asdict(comparison))
     return comparison
+
+
+def _checked(
+    config: RunConfig, folder: Path, table: Sequence[Row], *, seeds: Sequence[int], overwrite: bool
+) -> dict[str, Any]:
+    """Find what cannot be run before anything is written.
+
+    Returns:
+        Size and fingerprint of every task's examples with the first seed.
+    """
+    target = config.target
+    if not isinstance(target, str):
+        raise ConfigError("A comparison has one target; `target` names several.")
+    tasks = building.tasks(config.model_copy(update={"seed": seeds[0]}))
+    if all(task.test is None for task in tasks if task.name == target):
+        raise ConfigError(f"A comparison is made on test examples; {target!r} has none.")
+    model = building.model(config, tasks)
+    with tempfile.TemporaryDirectory() as shared:
+        for row in table:
+            fitted(row.applied(config, seed=seeds[0]), tasks, model, shared=Path(shared))
+    data = building.fingerprints(tasks)
+    for row in _waves(table)[0]:
+        for seed in seeds:
+            run = run_folder(folder, row, seed)
+            run.check(row.applied(config, seed=seed), resume=True, overwrite=overwrite)
+            if run.finished and seed == seeds[0] and not overwrite:
+                comparison_folder.check_data(run, data)
+    return data
 
 
 def _opened(jobs: Sequence[Job], *, overwrite: bool, on_done: Callable[[Job], None]) -> list[Job]:
     """The jobs still to be run; what must not be touched is found before the first is."""
     for job in jobs:
         RunFolder(job.path).check(job.config, resume=True, overwrite=overwrite)
-    for job in jobs:
-        RunFolder(job.path).open(job.config, resume=True, overwrite=overwrite)
+    for job in jobs if overwrite else ():
+        folder = RunFolder(job.path)
+        with folder.locked():
+            folder.open(job.config, resume=True, overwrite=True)
     unfinished = [job for job in jobs if not RunFolder(job.path).finished]
     for job in jobs:
         if job not in unfinished:
@@ -157,11 +181,8 @@ def _waves(table: Sequence[Row]) -> list[list[Row]]:
 
 
 def _job(row: Row, seed: int, config: RunConfig, folder: Path) -> Job:
-    learned = None
-    if row.weights_from is not None:
-        learned = RunFolder(folder / slug(row.weights_from) / str(seed)).record()["weights"]
-    applied = row.applied(config, seed=seed, learned=learned)
-    return Job(applied, folder / slug(row.name) / str(seed))
+    applied = comparison_folder.applied(row, config, seed, folder)
+    return Job(applied, run_folder(folder, row, seed).path)
 
 
 def tabulated(
@@ -169,10 +190,7 @@ def tabulated(
 ) -> Comparison:
     """The table of finished runs."""
     target = next(iter(config.targets))
-    runs = {
-        row.name: [RunFolder(folder / slug(row.name) / str(seed)) for seed in seeds]
-        for row in table
-    }
+    runs = {row.name: [run_folder(folder, row, seed) for seed in seeds] for row in table}
     records = {name: [run.record() for run in found] for name, found in runs.items()}
     first = records[table[0].name][0]
     metric = first["metric"][target]

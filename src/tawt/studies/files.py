@@ -13,6 +13,8 @@ from typing import Any, BinaryIO
 
 from tawt.errors import RunError
 
+_PARTIAL = ".partial"
+
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a crash, sees the old one or the new one, never a part.
@@ -31,10 +33,15 @@ def write(path: Path, content: str | bytes) -> None:
         with whole(path) as file:
             file.write(data)
     except OSError as error:
-        raise RunError(
-            f"Could not write {path}: {error.strerror or error}. What was there before is intact; "
-            "make room (or fix the permissions) and run again with --resume."
-        ) from error
+        raise not_written(path, error) from error
+
+
+def not_written(path: Path, error: OSError) -> RunError:
+    """What to say of a file that could not be written."""
+    return RunError(
+        f"Could not write {path}: {error.strerror or error}. What was there before is intact; "
+        "make room (or fix the permissions) and run again with --resume."
+    )
 
 
 @contextlib.contextmanager
@@ -52,7 +59,7 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         'hello'
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PARTIAL)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -65,6 +72,15 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):  # the disk may refuse this too
             temporary.unlink(missing_ok=True)
         raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove the unfinished files that a killed process left in a folder.
+
+    Only the one writer of the folder may do this: another would take them from under its hands.
+    """
+    for path in folder.glob(f".*{_PARTIAL}"):
+        path.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tawt
 from tawt.errors import ConfigError, RunError
-from tawt.studies import files, predictions, units
+from tawt.studies import files, locks, predictions, run_checkpoints, units
 from tawt.studies import yaml_lines as yaml_file
 from tawt.studies.config import RunConfig, difference, dumped, parsed
-from tawt.training import TrainingResult
-from tawt.training import checkpoints as states
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from tawt.tasks import Task
+    from tawt.training import TrainingResult
 
 CONFIG, RECORD, WEIGHTS, DATA = "config.yaml", "record.json", "weights.jsonl", "data.json"
 _NEEDED = (
@@ -33,7 +32,6 @@ _NEEDED = (
     "skipped_updates",
     "seconds",
 )
-_STATE = Path("checkpoints", "state.safetensors")
 _MADE_BY = "# tawt"
 
 
@@ -48,9 +46,10 @@ class RunFolder:
                            with those trusted most and least
         predictions.*.tsv  gold, predicted and score of each example, or word
         model/             the target's model: Hugging Face's form for text, safetensors else
-        checkpoints/       state of an unfinished run
+        checkpoints/       the last two states of an unfinished run
 
-    A run is finished when it has a record; that file is written last.
+    A run is finished when it has a record; that file is written last. Who writes to a folder holds
+    its lock.
     """
 
     def __init__(self, path: Path) -> None:
@@ -61,8 +60,22 @@ class RunFolder:
         """Whether the run came to its end."""
         return (self.path / RECORD).exists()
 
+    @contextlib.contextmanager
+    def locked(self, *, wait_unless: Callable[[], bool] | None = None) -> Iterator[None]:
+        """Be the only writer, see `locks.locked`; what a killed writer left half-written is gone.
+
+        Args:
+            wait_unless: Wait for another writer to end, as long as this returns false.
+        """
+        with locks.locked(self.path, wait_unless=wait_unless):
+            for name in (run_checkpoints.FOLDER, "model"):
+                files.sweep(self.path / name)
+            yield
+
     def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
         """Make the folder ready for this run, or say why it must not be touched.
+
+        Only its writer may call this.
 
         Raises:
             RunError: As `check` does.
@@ -119,6 +132,8 @@ class RunFolder:
             files.write_json(path, found)
             return
         known = files.read_json(path)
+        if not isinstance(known, dict):
+            raise RunError(f"The run folder {self.path} is damaged: {DATA} names no tasks.")
         for task in found:
             if known.get(task) != found[task]:
                 raise RunError(
@@ -212,7 +227,7 @@ class RunFolder:
     def finish(self, record: Mapping[str, Any]) -> None:
         """Write the record, and let the checkpoint go."""
         files.write_json(self.path / RECORD, record)
-        shutil.rmtree(self.path / _STATE.parent, ignore_errors=True)
+        shutil.rmtree(self.path / run_checkpoints.FOLDER, ignore_errors=True)
 
     def _check_same(self, config: RunConfig) -> None:
         changed = difference(self.config(), config)
@@ -227,44 +242,10 @@ class RunFolder:
 
     def _clear(self) -> None:
         (self.path / RECORD).unlink(missing_ok=True)
-        for name in ("model", "checkpoints", "logs"):
+        for name in ("model", run_checkpoints.FOLDER, "logs"):
             shutil.rmtree(self.path / name, ignore_errors=True)
         for path in (*self.path.glob("predictions.*.tsv"), self.path / "report.html"):
             path.unlink(missing_ok=True)
         # The config last: by it the folder is known as ours.
         for name in (units.VECTORS, units.SHOWN, WEIGHTS, DATA, CONFIG):
             (self.path / name).unlink(missing_ok=True)
-
-
-class FolderCheckpoint:
-    """The loop's state in a run folder, saved every so many seconds.
-
-    Args:
-        folder: Of the run.
-        seconds: Between saves; 0 saves after every step.
-    """
-
-    def __init__(self, folder: RunFolder, *, seconds: float) -> None:
-        self._folder = folder
-        self._path = folder.path / _STATE
-        self._seconds = seconds
-        self._saved = time.monotonic()
-
-    def load(self) -> dict[str, Any] | None:
-        """The state of the unfinished run, if it got as far as saving one."""
-        if not self._path.exists():
-            return None
-        state = states.read(self._path)
-        if not {"model", "optimiser", "weighting", "position"} <= set(state):
-            raise RunError(f"{self._path} is not a checkpoint of tawt's; delete it to start again.")
-        return state
-
-    def due(self) -> bool:
-        """Whether enough time has passed."""
-        return time.monotonic() - self._saved >= self._seconds
-
-    def save(self, state: dict[str, Any]) -> None:
-        """Replace the state, and the history that belongs to it."""
-        files.write(self._path, states.to_bytes(state))
-        self._folder.write_weights(state["weighting"]["history"])
-        self._saved = time.monotonic()

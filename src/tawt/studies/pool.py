@@ -8,13 +8,13 @@ import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
-from tawt.errors import Interrupted, RunError, TawtError
+from tawt.errors import FolderInUse, Interrupted, RunError, TawtError
 from tawt.studies.run import Options, run
 
 if TYPE_CHECKING:
@@ -48,18 +48,31 @@ def run_all(
 ) -> None:
     """Make every run; those that fail are named when the others are done.
 
+    Runs that other processes are making are left for last, and waited for.
+
     Raises:
         Interrupted: A stop was asked for; runs in flight have saved their state.
         TawtError: A run failed; the others were finished first.
     """
-    do_all(
-        partial(_made, options=options),
-        jobs,
-        workers=workers,
-        called=lambda job: job.config.name,
-        should_stop=should_stop,
-        on_done=lambda job, _: on_done(job),
-    )
+    elsewhere: list[Job] = []
+
+    def sort_out(job: Job, done: bool) -> None:
+        if done:
+            on_done(job)
+        else:
+            elsewhere.append(job)
+
+    for patience in (options, replace(options, wait=True)):
+        left = jobs if patience is options else elsewhere
+        if left:
+            do_all(
+                partial(_made, options=patience),
+                left,
+                workers=min(workers, len(left)),
+                called=lambda job: job.config.name,
+                should_stop=should_stop,
+                on_done=sort_out,
+            )
 
 
 def do_all(
@@ -151,5 +164,10 @@ def _work(work: Callable[[T, Callable[[], bool]], R], item: T) -> R:
     return work(item, _stop.is_set)
 
 
-def _made(job: Job, should_stop: Callable[[], bool], *, options: Options) -> None:
-    run(job.config, job.path, options=options, should_stop=should_stop)
+def _made(job: Job, should_stop: Callable[[], bool], *, options: Options) -> bool:
+    """Make a run; false if another process is at it."""
+    try:
+        run(job.config, job.path, options=options, should_stop=should_stop)
+    except FolderInUse:
+        return False
+    return True

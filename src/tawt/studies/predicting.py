@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, RunError, suggestion
-from tawt.studies.compare import COMPARISON
+from tawt.studies.comparison_folder import COMPARISON
 from tawt.studies.data_sections import EncoderConfig, TextData
 from tawt.studies.folder import RunFolder
 from tawt.studies.models import MODEL

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tawt.errors import (
     ConfigError,
@@ -17,9 +18,10 @@ from tawt.errors import (
 )
 from tawt.studies import building
 from tawt.studies.data_sections import EncoderConfig
-from tawt.studies.folder import FolderCheckpoint, RunFolder
+from tawt.studies.folder import RunFolder
 from tawt.studies.models import write_model
 from tawt.studies.record import circumstances
+from tawt.studies.run_checkpoints import FolderCheckpoint, run_key
 from tawt.training import Paradigm, TrainingResult, train
 from tawt.training.devices import accelerator_for
 from tawt.training.roles import checked_roles
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import torch
+    from accelerate import Accelerator
 
     from tawt.studies.config import RunConfig
     from tawt.tasks import MultiTaskModel, Task
@@ -54,6 +57,8 @@ class Options:
     """A folder for what several runs need and one can make for all: clusters of examples."""
     save_model: bool = True
     """Whether the trained model is left in the folder."""
+    wait: bool = False
+    """Wait for another process that is making the same run, instead of refusing."""
 
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
@@ -79,66 +84,107 @@ def run(
             raised.
     """
     options = options or Options()
+    folder = RunFolder(path)
     # Before the folder is touched.
-    tasks, model, weighting, paradigm = check(config, shared=options.shared)
+    folder.check(config, resume=options.resume, overwrite=options.overwrite)
+    parts = check(config, shared=options.shared)
     accelerator = accelerator_for(
         config.training.precision,
         device=options.device,
         log_with=options.log_with,
         log_folder=str(path / "logs"),
     )
-    folder = RunFolder(path)
-    folder.open(config, resume=options.resume, overwrite=options.overwrite)
-    data = building.fingerprints(tasks)
-    folder.check_data(data)
-    if folder.finished:
-        return folder.record()
+    data = building.fingerprints(parts.tasks)
+    waiting = (should_stop or _never) if options.wait else None
+    # Processes of one group write the same; the first stands for all.
+    alone = folder.locked(wait_unless=waiting) if accelerator.is_main_process else nullcontext()
+    with alone:
+        folder.open(config, resume=options.resume, overwrite=options.overwrite)
+        folder.check_data(data)
+        if folder.finished:
+            return folder.record()
+        began, clock = datetime.now(UTC), time.perf_counter()
+        checkpoint = FolderCheckpoint(
+            folder, run=run_key(config, data), seconds=options.checkpoint_seconds
+        )
+        result = _trained(
+            config,
+            parts,
+            accelerator,
+            checkpoint,
+            log=options.log_with is not None,
+            on_progress=on_progress,
+            should_stop=should_stop,
+        )
+        folder.write_result(result, parts.tasks)
+        if options.save_model:
+            write_model(path, config, parts.tasks, parts.model, result)
+        record = {
+            "name": config.name,
+            "seed": config.seed,
+            **circumstances(accelerator.device),
+            "began": began.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - clock, 3),
+            "data": data,
+            **_outcome(config, result),
+        }
+        folder.finish(record)
+    return record
 
-    began, clock = datetime.now(UTC), time.perf_counter()
-    if options.log_with is not None:
+
+def _never() -> bool:
+    return False
+
+
+def _trained(
+    config: RunConfig,
+    parts: Parts,
+    accelerator: Accelerator,
+    checkpoint: FolderCheckpoint,
+    *,
+    log: bool,
+    on_progress: Callable[[Progress], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> TrainingResult:
+    """Train, and say in the user's words what stopped it."""
+    if log:
         accelerator.init_trackers(config.name)
     try:
-        result = train(
-            model,
-            tasks=tasks,
+        return train(
+            parts.model,
+            tasks=parts.tasks,
             target=config.target,
-            paradigm=paradigm,
-            weighting=weighting,
+            paradigm=parts.paradigm,
+            weighting=parts.weighting,
             settings=config.training,
             seed=config.seed,
-            checkpoint=FolderCheckpoint(folder, seconds=options.checkpoint_seconds),
+            checkpoint=checkpoint,
             accelerator=accelerator,
             on_progress=on_progress,
             should_stop=should_stop,
         )
     except Interrupted as stop:
+        path = checkpoint.run_folder
         raise Interrupted(f"Stopped as asked; {path} can go on with --resume.") from stop
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
         raise TrainingError(_what_to_lower(config, accelerator.device)) from error
     finally:
-        if options.log_with is not None:
+        if log:
             accelerator.end_training()
-    folder.write_result(result, tasks)
-    if options.save_model:
-        write_model(path, config, tasks, model, result)
-    record = {
-        "name": config.name,
-        "seed": config.seed,
-        **circumstances(accelerator.device),
-        "began": began.isoformat(timespec="seconds"),
-        "seconds": round(time.perf_counter() - clock, 3),
-        "data": data,
-        **_outcome(config, result),
-    }
-    folder.finish(record)
-    return record
 
 
-def check(
-    config: RunConfig, *, shared: Path | None = None
-) -> tuple[list[Task], MultiTaskModel, Weighting | None, Paradigm]:
+class Parts(NamedTuple):
+    """What a run is made of."""
+
+    tasks: list[Task]
+    model: MultiTaskModel
+    weighting: Weighting | None
+    paradigm: Paradigm
+
+
+def check(config: RunConfig, *, shared: Path | None = None) -> Parts:
     """The parts of a run, if they fit together.
 
     Args:
@@ -151,7 +197,7 @@ def check(
     tasks = building.tasks(config)
     model = building.model(config, tasks)
     weighting, paradigm = fitted(config, tasks, model, shared=shared)
-    return tasks, model, weighting, paradigm
+    return Parts(tasks, model, weighting, paradigm)
 
 
 def fitted(

@@ -1,7 +1,12 @@
-"""State as one safetensors file: tensors as tensors, the rest as JSON beside them. No pickle."""
+"""State as one safetensors file: tensors as tensors, the rest as JSON beside them. No pickle.
+
+A file carries the SHA-256 of all it holds and the key of the run that it belongs to. A file that is
+damaged, or of another run, is refused: going on from it would end with other numbers.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TENSOR, _MAPPING, _TREE = "tensor", "mapping", "tree"
+_FORMAT = "tawt checkpoint 2"
 
 
 class Checkpoint(Protocol):
@@ -35,8 +41,12 @@ class Checkpoint(Protocol):
         ...
 
 
-def to_bytes(state: Mapping[str, Any]) -> bytes:
+def to_bytes(state: Mapping[str, Any], *, run: str = "") -> bytes:
     """A nest of dicts, lists, tensors and plain values as the bytes of a safetensors file.
+
+    Args:
+        state: What to keep.
+        run: Key of the run it belongs to; `read` refuses the file for any other.
 
     Example:
         >>> import tempfile
@@ -51,25 +61,44 @@ def to_bytes(state: Mapping[str, Any]) -> bytes:
     tree = json.dumps(_take_out(state, tensors)).encode()
     # As a tensor too: the format's own header is limited to 100 MB, and a history is not.
     tensors[_TREE] = torch.frombuffer(bytearray(tree), dtype=torch.uint8)
-    return save(tensors)
+    about = {"run": run, "sha256": _digest(tensors, run)}
+    return save(tensors, metadata={_FORMAT: json.dumps(about)})
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path, *, run: str = "") -> dict[str, Any]:
     """The state in a file.
 
+    Args:
+        path: The file.
+        run: Key of the run that wants to go on from it.
+
     Raises:
-        RunError: If the file is not a whole checkpoint.
+        RunError: If the file is damaged, or a checkpoint of another run.
     """
     try:
         with safe_open(path, framework="pt") as file:
+            written = (file.metadata() or {}).get(_FORMAT)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        tree = json.loads(tensors.pop(_TREE).numpy().tobytes())
-        state: dict[str, Any] = _put_back(tree, tensors)
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RunError(
-            f"{path} is not a whole checkpoint ({error}); delete it to start the run again."
-        ) from error
+        about = dict(json.loads(written or "{}"))
+    except (OSError, SafetensorError, TypeError, ValueError) as error:
+        raise RunError(f"{path} is damaged ({error})") from error
+    if written is None:
+        raise RunError(f"{path} is not a checkpoint of this version of tawt")
+    if about.get("sha256") != _digest(tensors, about.get("run", "")):
+        raise RunError(f"{path} is damaged (its checksum does not match)")
+    if about["run"] != run:
+        raise RunError(f"{path} belongs to a run with another configuration or other data")
+    state: dict[str, Any] = _put_back(json.loads(tensors.pop(_TREE).numpy().tobytes()), tensors)
     return state
+
+
+def _digest(tensors: Mapping[str, Tensor], run: str) -> str:
+    """SHA-256 of the run's key and of every tensor: name, type, shape and contents."""
+    digest = hashlib.sha256(json.dumps([_FORMAT, run]).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _take_out(value: Any, tensors: dict[str, Tensor]) -> Any:

@@ -1,0 +1,172 @@
+"""One writer a folder, in real processes."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tawt.errors import FolderInUse, Interrupted, RunError
+from tawt.studies import Options, files, load, run
+from tawt.studies.locks import locked
+
+HOLD = """
+import os, sys, time
+from pathlib import Path
+from tawt.studies.locks import locked
+
+with locked(Path(sys.argv[1])):
+    if len(sys.argv) > 2 and os.fork() == 0:
+        time.sleep(60)  # a child that outlives its parent, as a worker that loads data may
+        os._exit(0)
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@contextlib.contextmanager
+def held(folder, *more):
+    """Another process has the lock."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder), *more],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout.readline() == "held\n"
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_second_process_is_refused_with_the_name_of_the_first(tmp_path):
+    with held(tmp_path) as other, pytest.raises(FolderInUse) as error, locked(tmp_path):
+        pass
+    assert f"process {other.pid} on" in str(error.value)
+    assert str(tmp_path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("more", [(), ("child",)], ids=["alone", "with a child left behind"])
+def test_the_lock_of_a_dead_owner_is_taken_over(tmp_path, more):
+    with held(tmp_path, *more) as other:
+        other.kill()
+        other.wait()
+        with locked(tmp_path):
+            assert (tmp_path / ".writer").exists()
+    assert names(tmp_path) == {".lock"}
+
+
+@pytest.mark.crash
+def test_one_who_waits_comes_next(tmp_path):
+    with held(tmp_path) as other:
+        asked = []
+
+        def never():
+            asked.append(time.monotonic())
+            if len(asked) == 2:
+                other.kill()
+            return False
+
+        with locked(tmp_path, wait_unless=never):
+            assert len(asked) >= 2
+
+
+def test_one_who_waits_can_be_stopped(tmp_path):
+    with held(tmp_path), pytest.raises(Interrupted), locked(tmp_path, wait_unless=lambda: True):
+        pass
+
+
+def test_blocks_of_one_process_are_nested(tmp_path):
+    with locked(tmp_path / "run"):
+        with locked(tmp_path / "run"):
+            pass
+        assert (tmp_path / "run" / ".writer").exists()
+        with pytest.raises(AssertionError), held(tmp_path / "run"):
+            pass  # the other could not get it
+    with held(tmp_path / "run"):
+        pass
+
+
+def test_it_ends_with_an_error_too(tmp_path):
+    with pytest.raises(ValueError, match="mine"), locked(tmp_path):
+        raise ValueError("mine")
+    with held(tmp_path):
+        pass
+
+
+def test_what_a_killed_writer_left_half_written_is_removed(tmp_path):
+    (tmp_path / ".record.json.x1y2.partial").write_text("{")
+    (tmp_path / ".bashrc").write_text("mine")
+    with locked(tmp_path):
+        assert not (tmp_path / ".record.json.x1y2.partial").exists()
+    assert names(tmp_path) == {".lock", ".bashrc"}
+
+
+def test_a_file_that_is_being_written_is_hidden_and_can_be_swept(tmp_path):
+    with files.whole(tmp_path / "note.txt") as file:
+        file.write(b"half")
+        [partial] = tmp_path.iterdir()
+        assert partial.name.startswith(".note.txt.")
+    assert names(tmp_path) == {"note.txt"}
+    (tmp_path / partial.name).write_text("left by another")
+    files.sweep(tmp_path)
+    assert names(tmp_path) == {"note.txt"}
+
+
+@pytest.mark.parametrize("kind", ["file", "under a file"])
+def test_what_cannot_be_a_folder_is_one_line(tmp_path, kind):
+    (tmp_path / "file").write_text("mine")
+    folder = tmp_path / "file" if kind == "file" else tmp_path / "file" / "run"
+    with pytest.raises(RunError, match="Cannot lock"), locked(folder):
+        pass
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("options", [Options(), Options(resume=True), Options(overwrite=True)])
+def test_a_run_folder_that_is_being_written_is_left_alone(study, tmp_path, listing, options):
+    path, config = tmp_path / "run", load(study.path)
+    if options != Options():
+        run(config, path)
+        (path / "record.json").unlink()
+    with held(path):
+        before = listing(path)
+        with pytest.raises(FolderInUse):
+            run(config, path, options=options)
+        assert listing(path) == before
+
+
+def _run(study_path, path, results):
+    record = run(load(study_path), path, options=Options(resume=True, wait=True))
+    results.put(record["began"])
+
+
+@pytest.mark.crash
+def test_two_processes_that_want_the_same_run_make_it_once(study, tmp_path):
+    study.set("epochs", 20)
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    both = [
+        context.Process(target=_run, args=(study.path, Path(tmp_path, "run"), results))
+        for _ in range(2)
+    ]
+    for process in both:
+        process.start()
+    found = [results.get(timeout=120) for _ in both]
+    for process in both:
+        process.join()
+    assert found[0] == found[1]
