@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 from dataclasses import asdict, dataclass
@@ -11,19 +12,18 @@ from urllib.parse import quote
 import tawt
 from tawt.distance.pieces import Found
 from tawt.errors import RunError
-from tawt.studies import building, files
+from tawt.studies import files, locks
 from tawt.studies.config import difference, dumped, load
 from tawt.studies.folder import CONFIG as RUN_CONFIG
 from tawt.studies.folder import DATA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tawt.distance import Job, Question, SampleSizes
     from tawt.distance.pieces import Piece
     from tawt.studies.config import RunConfig
-    from tawt.tasks import Task
 
 DISTANCE, CONFIG, PAGE = "distance.json", "distance.yaml", "report.html"
 TRAININGS, ESTIMATES = "trainings", "estimates"
@@ -56,21 +56,37 @@ class DistanceFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def open(self, config: RunConfig, tasks: Iterable[Task], *, overwrite: bool) -> None:
-        """Refuse a folder that holds something else; leave there what this is about.
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only writer; what a killed one left half-written is gone."""
+        with locks.locked(self.path):
+            for folder in (self.path / ESTIMATES, *(self.path / TRAININGS).glob("*")):
+                files.sweep(folder)
+            yield
+
+    def check(self, config: RunConfig, data: Mapping[str, Any], *, overwrite: bool) -> None:
+        """Refuse a folder that holds something else; touch nothing.
+
+        Args:
+            config: Of the distances.
+            data: Size and fingerprint of every task's examples.
+            overwrite: Whether other distances may be replaced.
 
         Raises:
             RunError: It holds a run, files that are not ours, or distances of something else.
         """
         if (self.path / RUN_CONFIG).exists():
             raise RunError(f"{self.path} holds a single run; give the distances another folder.")
-        data = building.fingerprints(list(tasks))
         started = (self.path / CONFIG).exists()
         if not started and _has_files(self.path):
             raise RunError(f"{self.path} holds no distances and is not empty; give another --out.")
         if started and not overwrite:
             self._check_same(config, data)
-        else:
+
+    def open(self, config: RunConfig, data: Mapping[str, Any], *, overwrite: bool) -> None:
+        """Leave there what this is about, as `check` allows; only the writer may call this."""
+        self.check(config, data, overwrite=overwrite)
+        if overwrite or not (self.path / CONFIG).exists():
             self._clear()
             files.write(self.path / CONFIG, dumped(config))  # first: by it the folder is ours
         if not (self.path / DATA).exists():

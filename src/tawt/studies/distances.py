@@ -130,10 +130,13 @@ def measure_distances(
     """
     where = chosen_device(device)
     folder = DistanceFolder(path)
-    folder.open(study.config, study.tasks.values(), overwrite=overwrite)
-    return _Measuring(study, folder, where, should_stop, on_step).done(
-        workers=workers, device=device, on_stopped=on_stopped
-    )
+    data = building.fingerprints(list(study.tasks.values()))
+    folder.check(study.config, data, overwrite=overwrite)  # before the folder is touched
+    with folder.locked():
+        folder.open(study.config, data, overwrite=overwrite)
+        return _Measuring(study, folder, where, should_stop, on_step).done(
+            workers=workers, device=device, on_stopped=on_stopped
+        )
 
 
 class _Measuring:

@@ -118,14 +118,28 @@ def do_all(
                 else:
                     on_done(pending[future], future.result())
         except BaseException as error:
-            if isinstance(error, Interrupted):
-                for process in list(pool._processes.values()):
-                    process.terminate()  # SIGTERM, which workers take as a request
-            # Waited for here: a pool that the interpreter's exit finds half shut complains there.
-            pool.shutdown(wait=True, cancel_futures=True)
+            _end(
+                pool, ask=isinstance(error, Interrupted), kill=isinstance(error, KeyboardInterrupt)
+            )
             raise
     if failures:
         raise TawtError(f"{len(failures)} of {len(items)} runs failed; the first: {failures[0]}")
+
+
+def _end(pool: ProcessPoolExecutor, *, ask: bool, kill: bool) -> None:
+    """Wait for the workers, which may be asked to stop; a second Ctrl-C ends them at once."""
+    workers = list(pool._processes.values())
+    try:
+        for worker in workers if ask else ():
+            worker.terminate()  # SIGTERM, which workers take as a request
+        for worker in workers if kill else ():
+            worker.kill()
+        # Waited for here: a pool that the interpreter's exit finds half shut complains there.
+        pool.shutdown(wait=True, cancel_futures=True)
+    except KeyboardInterrupt:
+        for worker in workers:
+            worker.kill()
+        raise
 
 
 def _failure(future: Future[R]) -> TawtError | None:
