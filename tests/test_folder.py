@@ -11,6 +11,7 @@ import tawt
 from tawt.errors import Interrupted, RunError, TawtError, TrainingError
 from tawt.studies import Options, RunFolder, files, load, run
 from tawt.studies.config import dumped, parsed
+from tests.conftest import unsealed
 
 CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
 
@@ -242,6 +243,42 @@ def test_damaged_predictions_are_refused_in_one_line(finished, content):
     _, path = finished
     (path / "predictions.test.tsv").write_bytes(content)
     refused(lambda: RunFolder(path).example_scores("goal"), str(path), "predictions.test.tsv")
+
+
+def flip(path, *, place):
+    content = bytearray(path.read_bytes())
+    content[int(len(content) * place)] ^= 4
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("place", [0.3, 0.6, 0.9])
+def test_a_record_with_a_flipped_bit_is_refused(finished, place):
+    _, path = finished
+    flip(path / "record.json", place=place)
+    refused(RunFolder(path).record, str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("weights.jsonl", lambda folder: folder.updates()),
+        ("predictions.test.tsv", lambda folder: folder.example_scores("goal")),
+        ("model/model.safetensors", lambda folder: folder.check_model()),
+    ],
+)
+def test_a_result_with_a_flipped_bit_is_refused(finished, name, read):
+    _, path = finished
+    read(RunFolder(path))
+    flip(path / name, place=0.7)
+    refused(lambda: read(RunFolder(path)), str(path), name, "checksum")
+
+
+def test_a_record_of_an_older_version_is_read_without_a_checksum(finished):
+    _, path = finished
+    whole = RunFolder(path).record()
+    unsealed(path)
+    assert RunFolder(path).record() == {k: v for k, v in whole.items() if k != "files"}
+    assert RunFolder(path).updates()
 
 
 def test_missing_parts_are_refused_in_one_line(finished):

@@ -18,6 +18,7 @@ from tawt.report import comparison_page, runs_page
 from tawt.report.figures import averaged
 from tawt.report.tables import interval_text, p_text
 from tawt.studies import Options, RunFolder, building, compare, load, parsed, run
+from tests.conftest import unsealed
 from tests.test_png import read as png_pixels
 
 HOSTILE = """<script>alert("x")</script><img src=x onerror=alert(1)> 'q' & </script> <b>ü</b>"""
@@ -238,6 +239,7 @@ def test_the_page_says_how_examples_were_measured(tmp_path, way, said):
 
 def test_an_image_that_is_none_is_escaped_like_any_text(tmp_path):
     image_run(tmp_path / "run")
+    unsealed(tmp_path / "run")
     path = tmp_path / "run" / "units.json"
     shown = json.loads(path.read_text())
     shown["least"][0].update(image=f'">{HOSTILE}', label=HOSTILE, text=HOSTILE)

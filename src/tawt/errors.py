@@ -7,7 +7,9 @@ what was found and what to do. The command line prints that one line and exits w
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+import math
+import numbers
+from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +41,31 @@ class RunError(TawtError):
 
 class FolderInUse(RunError):  # noqa: N818 - the state of a folder; nothing has gone wrong
     """A folder that another process is writing."""
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a finite real number, NumPy's among them; True and False are not.
+
+    Example:
+        >>> [is_number(value) for value in (0.5, 3, float("inf"), float("nan"), True, "1")]
+        [True, True, False, False, False, False]
+    """
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is larger than any float
+        return False
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether it is a whole number by its type, NumPy's among them; True and False are not.
+
+    Example:
+        >>> [is_whole(value) for value in (3, 3.0, True)]
+        [True, False, False]
+    """
+    return isinstance(value, numbers.Integral) and is_number(value)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from tawt.errors import TrainingError
+from tawt.given import check_differentiable, parameters_of, scalar_loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,12 +35,11 @@ def trainable(representation: nn.Module | Iterable[Tensor]) -> list[Tensor]:
         >>> layer.bias.requires_grad_(False).shape, len(trainable(layer))
         (torch.Size([2]), 1)
     """
-    given: Iterable[Tensor]
-    if isinstance(representation, nn.Module):
-        given = representation.parameters()
-    else:
-        given = [representation] if isinstance(representation, Tensor) else representation
-    distinct = {id(parameter): parameter for parameter in given if parameter.requires_grad}
+    distinct = {
+        id(parameter): parameter
+        for parameter in parameters_of(representation)
+        if parameter.requires_grad
+    }
     if not distinct:
         raise TrainingError(
             "The representation has no trainable parameter, so no gradient can be compared; "
@@ -58,18 +58,17 @@ def gradient_of(
         parameters: What to differentiate by.
         create_graph: Keep the graph, so that the result can be differentiated again.
 
+    Raises:
+        TrainingError: It is no scalar, or its graph hides parameters (reentrant checkpointing).
+
     Example:
         >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
         >>> gradient_of((x * x).sum(), [x])
         [tensor([2., 4.])]
     """
-    if loss.dim() != 0:
-        raise TrainingError(
-            f"A task's loss must be a scalar (the mean over its examples); got shape "
-            f"{tuple(loss.shape)}. Return `losses.mean()`."
-        )
-    if not loss.requires_grad:
+    if not scalar_loss(loss).requires_grad:
         return [None] * len(parameters)
+    check_differentiable(loss)
     found = torch.autograd.grad(loss, parameters, allow_unused=True, create_graph=create_graph)
     return [entry.to_dense() if entry is not None and entry.is_sparse else entry for entry in found]
 

@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 
 _ZERO = -690.0  # the logarithm of a weight that a step took to zero; e^-690 is still a number
-_BISECTIONS = 200  # more than float64 can tell apart, whatever the bracket
+_LOWEST = -1e30  # no logarithm is lower: sums over millions of units stay inside float32
+_BISECTIONS = 2200  # more than float64 can tell apart, whatever the bracket
+_FAR = 1e3  # beside a number this large, digits of a logarithm near zero are rounded away
 
 
 def mirror_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> Tensor:
@@ -32,7 +34,12 @@ def mirror_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> T
         >>> mirror_step(half, torch.tensor([-1.0, 1.0]), step_size=1.0).exp()
         tensor([0.8808, 0.1192])
     """
-    return torch.log_softmax(log_weights - step_size * gradient, dim=0)
+    present = log_weights > -math.inf
+    if not bool(present.any()):
+        return log_weights
+    moved = log_weights - _products(gradient, step_size, present=present)
+    logs = torch.log_softmax(moved, dim=0)
+    return torch.where(present, logs.clamp(min=_LOWEST), logs)
 
 
 def projected_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> Tensor:
@@ -47,10 +54,26 @@ def projected_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -
         tensor([1., 0.])
     """
     present = log_weights > -math.inf
-    moved = project_to_simplex((log_weights.exp() - step_size * gradient)[present])
+    if not bool(present.any()):
+        return log_weights
+    products = _products(gradient, step_size, present=present)
+    moved = project_to_simplex((log_weights.exp() - products)[present])
     logs = log_weights.clone()
     logs[present] = moved.log().clamp(min=_ZERO)
     return logs
+
+
+def _products(gradient: Tensor, step_size: float, *, present: Tensor) -> Tensor:
+    """step_size · gradient, up to a constant, which makes no difference to a step.
+
+    Large products would round away the digits of the weights, or overflow. They are then taken
+    from the gradient's distance to the best unit's: only units that end with nothing have large
+    ones.
+    """
+    products = step_size * gradient
+    if bool((products[present].abs() <= _FAR).all()):
+        return products
+    return step_size * (gradient - gradient[present].min())
 
 
 def anchored(log_weights: Tensor, initial: Tensor, *, share: float) -> Tensor:
@@ -61,8 +84,9 @@ def anchored(log_weights: Tensor, initial: Tensor, *, share: float) -> Tensor:
         >>> anchored(now, before, share=1.0).exp()
         tensor([0.5000, 0.5000])
     """
-    # Between two logarithms of zero there is nothing to move, and inf - inf is no number.
-    return torch.where(log_weights == initial, log_weights, torch.lerp(log_weights, initial, share))
+    # Where one is the logarithm of zero there is nothing to move, and inf - inf is no number.
+    held = (log_weights == initial) | torch.isinf(log_weights) | torch.isinf(initial)
+    return torch.where(held, log_weights, torch.lerp(log_weights, initial, share))
 
 
 def project_to_simplex(point: Tensor) -> Tensor:
@@ -72,6 +96,9 @@ def project_to_simplex(point: Tensor) -> Tensor:
         >>> project_to_simplex(torch.tensor([0.9, 0.6, -1.0]))
         tensor([0.6500, 0.3500, 0.0000])
     """
+    largest = point.max()
+    if abs(float(largest)) > _FAR:  # a constant makes no difference but to the rounding
+        point = point - largest
     descending = point.sort(descending=True).values
     counts = torch.arange(1, len(point) + 1, dtype=point.dtype, device=point.device)
     thresholds = (descending.cumsum(0) - 1) / counts
@@ -105,7 +132,8 @@ def bounded(log_weights: Tensor, *, beta: float, base: Tensor | None = None) -> 
     if base is not None:
         logs = logs - base[present]
     width = math.log(beta)
-    if logs.numel() == 0 or float(logs.max() - logs.min()) <= width:
+    spread = 0.0 if logs.numel() == 0 else float(logs.max() - logs.min())
+    if spread <= width:
         return log_weights
     low, high = float(logs.min()) - width, float(logs.max())
     finest = 0.0 if logs.dtype == torch.float64 else 0.01 * torch.finfo(logs.dtype).eps
@@ -116,7 +144,9 @@ def bounded(log_weights: Tensor, *, beta: float, base: Tensor | None = None) -> 
         raised = float(((middle - logs).clamp(min=0) * counts).sum())
         lowered = beta * float(((logs - width - middle).clamp(min=0) * counts).sum())
         low, high = (middle, high) if raised < lowered else (low, middle)
-    logs = logs.clamp(min=low, max=low + width)
+    # Far from zero, `low + width` would be rounded to `low`.
+    far = spread > _FAR
+    logs = (logs - low).clamp(0, width) if far else logs.clamp(min=low, max=low + width)
     clipped = log_weights.clone()
     clipped[present] = logs if base is None else logs + base[present]
     return torch.log_softmax(clipped, dim=0)
@@ -147,9 +177,14 @@ def with_share(log_weights: Tensor, members: Tensor, *, low: float, high: float)
     if wanted == share or -math.inf in (float(inside), float(outside)):
         return log_weights  # it is there already, or one side was left out on purpose
     # log1p keeps 1 - wanted exact where the share is tiny; log(0) is -inf, a unit left out.
-    shift_in = (math.log(wanted) if wanted > 0 else -math.inf) - inside
-    shift_out = (math.log1p(-wanted) if wanted < 1 else -math.inf) - outside
-    return log_weights + torch.where(members, shift_in, shift_out)
+    log_in = math.log(wanted) if wanted > 0 else -math.inf
+    log_out = math.log1p(-wanted) if wanted < 1 else -math.inf
+    if min(float(inside), float(outside)) < -_FAR:
+        # One by one: beside the total of a side that is all but lost, the share is rounded away.
+        within = log_weights - torch.where(members, inside, outside)
+        shares = log_weights.new_tensor([log_out, log_in])
+        return within + shares[members.long()]
+    return log_weights + torch.where(members, log_in - inside, log_out - outside)
 
 
 def entropy(log_weights: Tensor) -> float:

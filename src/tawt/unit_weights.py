@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tawt import simplex
+from tawt.given import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tawt.weights import SourceWeights
 
 _SHOWN = 20  # most and least trusted units in a summary
+_FAR = 1e3  # below minus this, the total of a source is too far from zero for float32
 _QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
@@ -96,6 +98,10 @@ class UnitWeights:
                 found[source] = torch.zeros_like(self.logs[span])
                 continue
             counts = torch.from_numpy(self.units.counts(source)).log().float()
+            if total < -_FAR:  # beside which float32 would round away all that is compared
+                within = (self.logs[span].double() - total).float()
+                found[source] = within - counts + math.log(size)
+                continue
             found[source] = self.logs[span] - counts - (total - math.log(size))
         return found
 
@@ -113,6 +119,7 @@ class UnitWeights:
 
     def multipliers(self, sizes: Mapping[str, int]) -> dict[str, float]:
         """What the average example of a task counts beside the average of all: ω_t N / n_t."""
+        check_sizes({name: sizes[name] for name in self.names})
         total = sum(sizes[name] for name in self.names)
         return {name: share * total / sizes[name] for name, share in self.shares().items()}
 
@@ -146,11 +153,14 @@ class UnitWeights:
         """
         each = torch.cat(list(self._per_example.values()))
         shown = min(_SHOWN, len(each))
-        sources = torch.log_softmax(self.logs[: self.units.count].double(), 0)
+        sources = self.logs[: self.units.count].double()
+        left_out = bool((sources == -math.inf).all())  # a target that has everything
+        sources = torch.log_softmax(sources, 0)
+        size = 0.0 if left_out else simplex.effective_sample_size(sources, self._counts())
         return {
             "count": self.units.count,
-            "entropy": simplex.entropy(sources),
-            "effective_sample_size": simplex.effective_sample_size(sources, self._counts()),
+            "entropy": 0.0 if left_out else simplex.entropy(sources),
+            "effective_sample_size": size,
             "quantiles": _quantiles(each),
             "most": self._named(each.topk(shown)),
             "least": self._named(each.topk(shown, largest=False)),

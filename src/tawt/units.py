@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tawt.errors import WeightsError
+from tawt.errors import WeightsError, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -198,5 +198,7 @@ def _check_sizes(sizes: Mapping[str, int]) -> None:
     if not sizes:
         raise WeightsError("There must be at least one source to weigh; got none.")
     for name, size in sizes.items():
+        if not is_whole(size):
+            raise WeightsError(f"Task {name!r} has size {size!r}; sizes must be whole numbers.")
         if size < 1:
             raise WeightsError(f"Task {name!r} has size {size}; sizes must be at least 1.")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from tawt import simplex
-from tawt.errors import WeightsError, suggestion
+from tawt.errors import WeightsError, is_number, is_whole, suggestion
+from tawt.given import check_sizes, names_of
 
 Initial = Literal["uniform", "proportional"] | Mapping[str, float]
 """Where the weights start: equal ("normalized" in the paper), by size, or as given."""
@@ -42,7 +44,8 @@ class SourceWeights:
             >>> SourceWeights.uniform(["a", "b", "c", "d"]).shares()
             {'a': 0.25, 'b': 0.25, 'c': 0.25, 'd': 0.25}
         """
-        return cls.of(dict.fromkeys(_distinct(names), 1.0 / len(names)))
+        distinct = _distinct(names)
+        return cls.of(dict.fromkeys(distinct, 1.0 / len(distinct)))
 
     @classmethod
     def proportional(cls, sizes: Mapping[str, int]) -> SourceWeights:
@@ -52,9 +55,7 @@ class SourceWeights:
             >>> SourceWeights.proportional({"a": 100, "b": 300}).shares()
             {'a': 0.25, 'b': 0.75}
         """
-        for name, size in sizes.items():
-            if size < 1:
-                raise WeightsError(f"Task {name!r} has size {size}; sizes must be at least 1.")
+        check_sizes(sizes)
         total = sum(sizes.values())
         return cls.of({name: size / total for name, size in sizes.items()})
 
@@ -71,9 +72,9 @@ class SourceWeights:
         if not shares:
             raise WeightsError("There must be at least one source to weigh; got none.")
         for name, share in shares.items():
-            if not (math.isfinite(share) and share >= 0):
+            if not (is_number(share) and share >= 0):
                 raise WeightsError(
-                    f"The weight of {name!r} must be a number of at least 0; got {share}."
+                    f"The weight of {name!r} must be a number of at least 0; got {share!r}."
                 )
         total = math.fsum(shares.values())
         if abs(total - 1) > _SUM_TOLERANCE:
@@ -99,23 +100,24 @@ class SourceWeights:
             >>> SourceWeights.initial("proportional", ["a", "b"], sizes={"a": 1, "b": 3}).shares()
             {'a': 0.25, 'b': 0.75}
         """
-        if initial == "uniform":
+        names = _distinct(names)
+        if isinstance(initial, str) and initial == "uniform":
             return cls.uniform(names)
-        if initial == "proportional":
+        if isinstance(initial, str) and initial == "proportional":
             if sizes is None:
                 raise WeightsError(
                     'initial="proportional" needs the number of examples of each task; pass '
                     'sizes={"name": count, …}, or start from initial="uniform".'
                 )
             known_names(sizes, names, what="sizes")
-            return cls.proportional({name: sizes[name] for name in _distinct(names)})
-        if isinstance(initial, str):
+            return cls.proportional({name: sizes[name] for name in names})
+        if not isinstance(initial, Mapping):
             raise WeightsError(
                 f'`initial` must be "uniform", "proportional" or a mapping from task to weight; '
                 f"got {initial!r}."
             )
         known_names(initial, names, what="initial weights")
-        return cls.of({name: initial[name] for name in _distinct(names)})
+        return cls.of({name: initial[name] for name in names})
 
     def __len__(self) -> int:
         return len(self.names)
@@ -155,6 +157,7 @@ class SourceWeights:
         missing = [name for name in self.names if name not in sizes]
         if missing:
             raise WeightsError(f"`sizes` leaves out {missing[0]!r}; give the size of every task.")
+        check_sizes({name: sizes[name] for name in self.names})
 
     def members(self, targets: Collection[str]) -> Tensor:
         """Which of the weights are those of targets; boolean."""
@@ -202,8 +205,49 @@ class WeightUpdate:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> WeightUpdate:
-        """Inverse of `to_json`."""
-        return cls(**values)
+        """Inverse of `to_json`.
+
+        Raises:
+            WeightsError: They are not the values of an update.
+        """
+        wanted = {entry.name for entry in fields(cls)}
+        if not isinstance(values, Mapping) or not {"step", "weights"} <= values.keys() <= wanted:
+            raise WeightsError(
+                "An update of the history must be what `WeightUpdate.to_json` returns; got "
+                f"{str(values)[:80]}."
+            )
+        for name, value in values.items():
+            if not _VALUES[name](value):
+                raise WeightsError(
+                    f"`{name}` of an update of the history is not what `WeightUpdate.to_json` "
+                    f"writes there; got {str(value)[:80]}."
+                )
+        return cls(**deepcopy(dict(values)))
+
+
+def _is_number_or_none(value: object) -> bool:
+    return value is None or is_number(value)
+
+
+def _are_numbers(values: object) -> bool:
+    return isinstance(values, Mapping) and all(map(is_number, values.values()))
+
+
+def _are_numbers_or_none(values: object) -> bool:
+    return isinstance(values, Mapping) and all(map(_is_number_or_none, values.values()))
+
+
+_VALUES: dict[str, Callable[[Any], bool]] = {
+    "step": is_whole,
+    "weights": _are_numbers,
+    "log_weights": _are_numbers_or_none,
+    "alignments": _are_numbers_or_none,
+    "norms": _are_numbers_or_none,
+    "target_norm": _is_number_or_none,
+    "skipped": lambda value: value is None or isinstance(value, str),
+    "units": lambda value: value is None or isinstance(value, Mapping),
+}
+"""Whether a value can be that of an update's field."""
 
 
 def known_names(given: Iterable[str], names: Sequence[str], *, what: str) -> None:
@@ -223,10 +267,11 @@ def known_names(given: Iterable[str], names: Sequence[str], *, what: str) -> Non
         raise WeightsError(f"{what} leave out {', '.join(map(repr, missing))}; name every task.")
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    if not names:
+def _distinct(names: Iterable[str]) -> list[str]:
+    found = names_of(names, what="The tasks to weigh")
+    if not found:
         raise WeightsError("There must be at least one source to weigh; got none.")
-    twice = sorted({name for name in names if list(names).count(name) > 1})
+    twice = sorted({name for name in found if found.count(name) > 1})
     if twice:
         raise WeightsError(f"Tasks must have different names; {twice[0]!r} is given twice.")
-    return list(names)
+    return found

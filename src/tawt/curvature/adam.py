@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tawt.curvature.base import Curvature
-from tawt.errors import ConfigError, TrainingError
+from tawt.errors import ConfigError, TrainingError, is_number
 from tawt.gradients import width
 
 if TYPE_CHECKING:
@@ -62,8 +62,10 @@ class AdamDiagonal(Curvature):
     )
 
     def __post_init__(self) -> None:
-        if not self.damping > 0:
-            raise ConfigError(f"AdamDiagonal's `damping` must be positive; got {self.damping}.")
+        if not (is_number(self.damping) and self.damping > 0):
+            raise ConfigError(
+                f"AdamDiagonal's `damping` must be positive and finite; got {self.damping!r}."
+            )
 
     def follow(self, optimiser: Optimizer) -> None:
         """Take the second moments from this optimiser from now on.

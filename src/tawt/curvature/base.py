@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from tawt.given import scalar_loss
 from tawt.gradients import Gradient, gradient_of, width
 
 if TYPE_CHECKING:
@@ -74,23 +75,33 @@ class WeightedHessian:
 
     def losses(self) -> Iterator[tuple[float, Tensor]]:
         """ω_t and L_t on a fresh batch, graph attached, for every source with weight."""
-        return ((weight, self._loss_of(name)) for name, weight in self._weights.items())
+        return (
+            (weight, scalar_loss(self._loss_of(name), task=name))
+            for name, weight in self._weights.items()
+        )
 
     def filled(self, gradient: Gradient) -> Vector:
-        """The gradient in float32 or better, zeros where its loss does not reach a parameter."""
+        """The gradient in float32 or better, zeros where its loss does not reach a parameter.
+
+        Solvers write over it; that of a sum, the same number in every place, is one to autograd.
+        """
         return [
             torch.zeros_like(parameter, dtype=width(parameter))
             if entry is None
-            else entry.to(width(parameter))
+            else (entry.contiguous() if 0 in entry.stride() else entry).to(width(parameter))
             for entry, parameter in zip(gradient, self._parameters, strict=True)
         ]
 
     def product(self, vector: Vector) -> Vector:
         """H · vector, as one backward pass through the kept gradient."""
+        # Fused attention has no second derivative; attention written out has. Backward passes are
+        # inside too: activation checkpointing runs layers again in them.
+        with sdpa_kernel(SDPBackend.MATH):
+            return self._product(vector)
+
+    def _product(self, vector: Vector) -> Vector:
         if self._gradient is None:
-            # Fused attention has no second derivative; attention written out has.
-            with sdpa_kernel(SDPBackend.MATH):
-                total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
+            total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
             self._gradient = gradient_of(total, self._parameters, create_graph=True)
         # Entries that do not depend on any parameter (a linear loss) have no second derivative.
         pairs = [
@@ -119,3 +130,14 @@ def split(flattened: Tensor, *, like: Vector) -> Vector:
     """Inverse of `flat`, in the shapes and precisions of `like`."""
     pieces = torch.split(flattened, [entry.numel() for entry in like])
     return [piece.view_as(entry).to(entry.dtype) for piece, entry in zip(pieces, like, strict=True)]
+
+
+def eigenvectors(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors of a symmetric matrix; all NaN where an entry is not finite.
+
+    LAPACK raises there, but a number that is not finite is a task's, whose update is skipped.
+    """
+    if not bool(torch.isfinite(matrix).all()):
+        return torch.full_like(matrix[0], torch.nan), torch.full_like(matrix, torch.nan)
+    values, vectors = torch.linalg.eigh(matrix)
+    return values, vectors

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from tawt.curvature.base import Curvature
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, is_number, is_whole
 from tawt.gradients import Gradient, dot
 
 if TYPE_CHECKING:
@@ -46,11 +46,15 @@ class ConjugateGradient(Curvature):
     needs_hessian = True
 
     def __post_init__(self) -> None:
-        if self.damping < 0 or self.iterations < 1 or self.tolerance < 0:
+        if (
+            not (is_number(self.damping) and self.damping >= 0)
+            or not (is_whole(self.iterations) and self.iterations >= 1)
+            or not (is_number(self.tolerance) and self.tolerance >= 0)
+        ):
             raise ConfigError(
-                "ConjugateGradient needs damping ≥ 0, iterations ≥ 1 and tolerance ≥ 0; got "
-                f"damping={self.damping}, iterations={self.iterations}, "
-                f"tolerance={self.tolerance}."
+                "ConjugateGradient needs damping ≥ 0, iterations ≥ 1 and tolerance ≥ 0, all "
+                f"finite; got damping={self.damping!r}, iterations={self.iterations!r}, "
+                f"tolerance={self.tolerance!r}."
             )
 
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:

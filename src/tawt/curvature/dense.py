@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import torch
 
 from tawt.curvature.base import Curvature, flat, split
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, TrainingError, is_number, is_out_of_memory
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from tawt.curvature.base import WeightedHessian
     from tawt.gradients import Gradient
 
 _LARGEST = 20_000  # parameters; H then takes 3.2 GB
+_INEXACT = 1e-3  # of the gradient's norm, that a solution may leave unsolved
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,10 @@ class Dense(Curvature):
     damping: float = 0.0
     needs_hessian = True
 
+    def __post_init__(self) -> None:
+        if not (is_number(self.damping) and self.damping >= 0):
+            raise ConfigError(f"Dense needs damping ≥ 0, a finite number; got {self.damping!r}.")
+
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
         """(H + λI)⁻¹ · gradient."""
         assert hessian is not None
@@ -53,4 +60,25 @@ class Dense(Curvature):
         )
         matrix = (matrix + matrix.T) / 2
         matrix.diagonal().add_(self.damping)
-        return list(split(torch.linalg.solve(matrix, right), like=vector))
+        return list(split(self._solved(matrix, right), like=vector))
+
+    def _solved(self, matrix: Tensor, right: Tensor) -> Tensor:
+        if not bool(torch.isfinite(matrix).all() & torch.isfinite(right).all()):
+            return torch.full_like(right, torch.nan)  # a task's own, whose update is skipped
+        try:
+            found: Tensor = torch.linalg.solve(matrix, right)
+        except RuntimeError as error:  # of which torch's own for matrices is one
+            if is_out_of_memory(error):
+                raise
+            raise self._singular() from error
+        # A pivot that rounding has kept from zero leaves a solution that solves nothing.
+        apart = torch.linalg.vector_norm(matrix @ found - right)
+        if not bool(apart <= _INEXACT * torch.linalg.vector_norm(right)):
+            raise self._singular()
+        return found
+
+    def _singular(self) -> TrainingError:
+        return TrainingError(
+            "The Hessian of the sources' losses is singular, so the dense curvature cannot solve "
+            f"with it at damping {self.damping:g}. Raise `damping`, to 0.01 for instance."
+        )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from tawt.curvature.base import eigenvectors
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -97,7 +99,7 @@ def product_spectrum(layer: Layer) -> Spectrum:
     total = sum(source.share for source in layer.sources)
     a = _sum((source.share / total) * source.input_factor() for source in layer.sources)
     b = _sum(source.share * source.output_factor() for source in layer.sources)
-    (in_values, inputs), (out_values, outputs) = torch.linalg.eigh(a), torch.linalg.eigh(b)
+    (in_values, inputs), (out_values, outputs) = eigenvectors(a), eigenvectors(b)
     values = torch.outer(out_values.clamp(min=0), in_values.clamp(min=0))
     return Spectrum(values, outputs, inputs)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tawt.curvature.base import Curvature
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, is_number
 from tawt.gradients import scaled
 
 if TYPE_CHECKING:
@@ -31,8 +31,10 @@ class Identity(Curvature):
     needs_hessian = False
 
     def __post_init__(self) -> None:
-        if not self.scale > 0:
-            raise ConfigError(f"Identity's `scale` must be positive; got {self.scale}.")
+        if not (is_number(self.scale) and self.scale > 0):
+            raise ConfigError(
+                f"Identity's `scale` must be positive and finite; got {self.scale!r}."
+            )
 
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
         """The gradient, scaled."""

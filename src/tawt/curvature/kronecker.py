@@ -9,7 +9,7 @@ from tawt.curvature.base import Curvature
 from tawt.curvature.factors import corrected_spectrum, layers_of, product_spectrum
 from tawt.curvature.labels import OwnLabels
 from tawt.curvature.layers import Watch
-from tawt.errors import ConfigError, TrainingError
+from tawt.errors import ConfigError, TrainingError, is_number, is_whole
 from tawt.gradients import gradient_of
 
 if TYPE_CHECKING:
@@ -62,8 +62,14 @@ class KroneckerFactored(Curvature):
     needs_hessian = True
 
     def __post_init__(self) -> None:
-        if not self.damping > 0:
-            raise ConfigError(f"KroneckerFactored needs damping > 0; got {self.damping}.")
+        if not (is_number(self.damping) and self.damping > 0):
+            raise ConfigError(
+                f"KroneckerFactored needs damping > 0, a finite number; got {self.damping!r}."
+            )
+        if not is_whole(self.seed):
+            raise ConfigError(
+                f"`seed` of KroneckerFactored must be a whole number; got {self.seed!r}."
+            )
         if self.eigenvalues not in ("corrected", "products"):
             raise ConfigError(
                 '`eigenvalues` of KroneckerFactored must be "corrected" or "products"; '

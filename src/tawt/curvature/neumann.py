@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from tawt.curvature.base import Curvature
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, is_number, is_whole
 from tawt.gradients import Gradient, squared_norm
 
 if TYPE_CHECKING:
@@ -45,14 +45,15 @@ class Neumann(Curvature):
     needs_hessian = True
 
     def __post_init__(self) -> None:
+        step = self.step_size
         if (
-            self.damping < 0
-            or self.terms < 1
-            or (self.step_size is not None and not self.step_size > 0)
+            not (is_number(self.damping) and self.damping >= 0)
+            or not (is_whole(self.terms) and self.terms >= 1)
+            or not (step is None or (is_number(step) and step > 0))
         ):
             raise ConfigError(
-                "Neumann needs damping ≥ 0, terms ≥ 1 and a positive step_size (or none); got "
-                f"damping={self.damping}, terms={self.terms}, step_size={self.step_size}."
+                "Neumann needs damping ≥ 0, terms ≥ 1 and a positive step_size (or none), all "
+                f"finite; got damping={self.damping!r}, terms={self.terms!r}, step_size={step!r}."
             )
 
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:

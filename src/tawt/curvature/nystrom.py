@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from tawt.curvature.base import Curvature, flat, split
-from tawt.errors import ConfigError
+from tawt.curvature.base import Curvature, eigenvectors, flat, split
+from tawt.errors import ConfigError, is_number, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +55,11 @@ class Nystrom(Curvature):
     needs_hessian = True
 
     def __post_init__(self) -> None:
-        if self.rank < 1 or not self.damping > 0:
+        counts = is_whole(self.rank) and self.rank >= 1 and is_whole(self.seed)
+        if not counts or not (is_number(self.damping) and self.damping > 0):
             raise ConfigError(
-                f"Nystrom needs rank ≥ 1 and damping > 0; got rank={self.rank}, "
-                f"damping={self.damping}."
+                "Nystrom needs rank ≥ 1 and a seed, whole numbers, and damping > 0, finite; got "
+                f"rank={self.rank!r}, seed={self.seed!r}, damping={self.damping!r}."
             )
 
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
@@ -107,10 +108,10 @@ def _spectrum(core: Tensor, gram: Tensor) -> tuple[Tensor, Tensor]:
     """
     rounding = torch.finfo(core.dtype).eps
     core, gram = core.double(), gram.double()
-    sizes, combinations = torch.linalg.eigh((core + core.T) / 2)
+    sizes, combinations = eigenvectors((core + core.T) / 2)
     # Half the digits: below that, dividing by it leaves more rounding than Hessian.
     kept = sizes > sizes.abs().max() * rounding**0.5
     roots = combinations[:, kept] / sizes[kept].sqrt()
-    values, rotation = torch.linalg.eigh(roots.T @ gram @ roots)
+    values, rotation = eigenvectors(roots.T @ gram @ roots)
     kept = values > values.sum() * rounding
     return values[kept], (roots @ rotation)[:, kept] / values[kept].sqrt()

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tawt.curvature import WeightedHessian
 from tawt.errors import TrainingError
+from tawt.given import scalar_loss
 from tawt.gradients import Gradient, add_scaled, dot, gradient_of, squared_norm
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class _Backward:
     loss_of: LossOf
 
     def gradient(self, task: str) -> tuple[Tensor, Gradient]:
-        loss = self.loss_of(task)
+        loss = scalar_loss(self.loss_of(task), task=task)
         return loss.detach(), gradient_of(loss, self.parameters)
 
     def along(self, task: str, direction: Gradient) -> tuple[Tensor, Tensor, Tensor]:
@@ -119,7 +120,8 @@ def _target_gradients(
         if all(entry is None for entry in gradient):
             raise TrainingError(
                 f"The loss of the target {name!r} does not reach the representation, so nothing "
-                "can be compared with it. Is its graph detached, or is it another module's?"
+                "can be compared with it. Return it with its graph attached (no `.detach()`, no "
+                "`torch.no_grad()`), computed through the representation that is passed."
             )
         if name in kept:
             own[name] = gradient if alone else [e if e is None else e.clone() for e in gradient]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tawt.curvature import Curvature, Identity
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, is_number
 
 
 class Alignment(Protocol):
@@ -91,7 +91,7 @@ class CurvatureWeighted:
 
 
 def _check_scale(scale: float) -> None:
-    if not scale > 0:
+    if not (is_number(scale) and scale > 0):
         raise ConfigError(
-            f"The alignment's `scale` (c of the paper) must be positive; got {scale}."
+            f"The alignment's `scale` (c of the paper) must be positive and finite; got {scale!r}."
         )

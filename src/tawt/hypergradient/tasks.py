@@ -51,7 +51,7 @@ class Hypergradient:
     @property
     def is_finite(self) -> bool:
         """Whether every number in it is."""
-        numbers = [*self.alignments.tolist(), *self.norms.tolist(), *self.losses.values()]
+        numbers = [*self.values.tolist(), *self.norms.tolist(), *self.losses.values()]
         return all(map(math.isfinite, [*numbers, self.target_norm]))
 
     @property

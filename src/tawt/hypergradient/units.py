@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tawt.errors import TrainingError
 from tawt.hypergradient.aims import LossOf, OwnAlignment, aimed
 from tawt.hypergradient.tasks import on_the_cpu, summed
 from tawt.per_example import ExampleNorms, ExampleProducts, Losses, Way
@@ -65,7 +66,7 @@ class UnitHypergradient:
     def is_finite(self) -> bool:
         """Whether every number in it is."""
         numbers = [*self.means.values(), *self.losses.values(), self.target_norm]
-        return all(map(math.isfinite, numbers)) and bool(torch.isfinite(self.alignments).all())
+        return all(map(math.isfinite, numbers)) and bool(torch.isfinite(self.values).all())
 
     @property
     def culprits(self) -> list[str]:
@@ -119,7 +120,8 @@ def unit_hypergradient(
         norms = ExampleNorms(module, parameters) if alignment.needs_norms else None
         products.look_again()
         sums, counts = torch.zeros(2, span.stop - span.start, dtype=torch.float32)
-        for indices, losses in losses_of(source):
+        for given, losses in losses_of(source):
+            indices = _positions(given, source, units.sizes[source])
             inner = products(losses)
             squared = torch.ones_like(inner) if norms is None else norms(losses)
             agreed = alignment.measure(inner, aim.direction_squared.to(inner), squared.to(inner))
@@ -144,6 +146,19 @@ def unit_hypergradient(
         way=products.way,
         relative_error=products.relative_error,
     )
+
+
+def _positions(given: object, source: str, size: int) -> np.ndarray[Any, Any]:
+    """Positions of a source's examples, if that is what `losses_of` gave."""
+    positions = np.asarray(given)
+    fits = positions.ndim == 1 and np.issubdtype(positions.dtype, np.integer)
+    if not fits or (len(positions) and not 0 <= positions.min() <= positions.max() < size):
+        raise TrainingError(
+            f"`losses_of` must give pairs: positions of examples of {source!r}, whole numbers from "
+            f"0 to {size - 1}, and a function that returns their losses; got {str(given)[:80]} "
+            "for positions."
+        )
+    return positions
 
 
 def _own(aim: Aim, weighed: Sequence[str], alignment: Alignment) -> dict[str, float]:

@@ -9,8 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from tawt.errors import is_out_of_memory
+from tawt.given import check_differentiable
 from tawt.per_example.conditions import at_rest, plain_operators
-from tawt.per_example.swapping import run_with, wide
+from tawt.per_example.losses import checked
+from tawt.per_example.swapping import swapped_widely, wide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,10 +52,12 @@ class Each:
         with torch.enable_grad(), at_rest(self._module), plain_operators():
             points = [wide(parameter).requires_grad_() for parameter in self._parameters]
             swaps = list(zip(self._parameters, points, strict=True))
-            found = run_with(self._module, swaps, losses)
-            if not found.requires_grad:
-                return torch.zeros_like(found)
-            return torch.cat(list(self._squares(found, points)))
+            with swapped_widely(self._module, swaps):
+                found = checked(losses())
+                if not found.requires_grad:
+                    return torch.zeros_like(found)
+                check_differentiable(found)
+                return torch.cat(list(self._squares(found, points)))
 
     def _squares(self, losses: Tensor, points: Sequence[Tensor]) -> Iterator[Tensor]:
         size = sum(point.numel() * point.element_size() for point in points)

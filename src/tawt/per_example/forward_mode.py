@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from tawt.per_example.conditions import at_rest, plain_operators
+from tawt.per_example.hidden import NothingHidden
 from tawt.per_example.lean_linear import lean_linear
-from tawt.per_example.replacing import Replacements, Replacing
 from tawt.per_example.swapping import Swap, run_with, wide
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tawt.per_example.losses import Losses
+    from tawt.per_example.replacing import Replacements
 
 LEAN: Replacements = {F.linear: lean_linear}
 """What every pass that carries tangents runs in the place of torch's own."""
@@ -81,7 +82,7 @@ def carried(
         at_rest(module),
         around,
         plain_operators(),
-        Replacing(instead),
+        NothingHidden(instead),
         forward_ad.dual_level(),
     ):
         duals = [

@@ -13,10 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from tawt.errors import is_out_of_memory
+from tawt.given import check_differentiable
 from tawt.per_example.conditions import at_rest, eager
 from tawt.per_example.identities import Identity, Squares, embedding, identity_for
 from tawt.per_example.recording import Calls, recorded
-from tawt.per_example.swapping import run_with, wide
+from tawt.per_example.swapping import run_with, swapped_widely, wide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from torch.autograd.graph import GradientEdge
 
     from tawt.per_example.losses import Losses
+    from tawt.per_example.swapping import Swap
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +51,15 @@ class Pass:
     calls: Calls
     points: Mapping[Layer, list[Tensor]]
     """What stood in for each layer's parameters."""
+
+    @property
+    def swaps(self) -> list[Swap]:
+        """Parameters, and what stood in for each."""
+        return [
+            swap
+            for layer, points in self.points.items()
+            for swap in zip(layer.asked.values(), points, strict=True)
+        ]
 
 
 class Ghost:
@@ -92,8 +103,10 @@ class Ghost:
             total = torch.zeros_like(ran.losses)
             if not ran.losses.requires_grad:
                 return total
-            squares = self._backward(ran)
-            self._check(ran, squares)
+            check_differentiable(ran.losses)
+            with swapped_widely(self._module, ran.swaps):
+                squares = self._backward(ran)
+                self._check(ran, squares)
         for layer in self._layers:
             for value in squares[layer].values():
                 total += value.clamp_min(0).to(total)

@@ -23,6 +23,11 @@ def checked(losses: Tensor) -> Tensor:
         >>> checked(torch.ones(2))
         tensor([1., 1.])
     """
+    if not isinstance(losses, Tensor):
+        raise TrainingError(
+            "`losses` must return one loss per example, a tensor of shape (examples,); got "
+            f"{type(losses).__name__}."
+        )
     if losses.dim() != 1 or not losses.is_floating_point():
         raise TrainingError(
             "`losses` must return one loss per example, a floating-point tensor of shape "

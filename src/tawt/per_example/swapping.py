@@ -71,15 +71,25 @@ def _swapped(inner: Sequence[nn.Module], swaps: Iterable[Swap]) -> Iterator[None
 
 def run_with(module: nn.Module, swaps: Sequence[Swap], losses: Losses) -> Tensor:
     """ℓ per example with these swaps, and all that is narrower than float32 in float32."""
+    with swapped_widely(module, swaps):
+        return checked(losses())
+
+
+@contextmanager
+def swapped_widely(module: nn.Module, swaps: Sequence[Swap]) -> Iterator[None]:
+    """With these swaps, and all that is narrower than float32 in float32.
+
+    A backward pass needs them too: activation checkpointing runs layers again.
+    """
     inner = list(module.modules())
     given = {id(own) for own, _ in swaps}
     others = [
-        (own, own.detach().float())
+        (own, own.detach().float().requires_grad_(own.requires_grad))
         for own in tensors_of(inner)
         if is_narrow(own) and id(own) not in given
     ]
     with _swapped(inner, [*swaps, *others]):
-        return checked(losses())
+        yield
 
 
 def check_inside(module: nn.Module, parameters: Sequence[Tensor]) -> None:

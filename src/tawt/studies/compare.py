@@ -126,7 +126,7 @@ def compare(
             folder, table, config, seeds=seeds, data=data
         )
         comparison = tabulated(folder, config, rows_now, list(seeds))
-        files.write_json(folder / COMPARISON, asdict(comparison))
+        files.write_sealed(folder / COMPARISON, asdict(comparison))
     return comparison
 
 
@@ -275,7 +275,7 @@ def load_comparison(folder: Path) -> Comparison:
 
     One made before there was a bootstrap has none; `compare` makes the table again, not the runs.
     """
-    values = files.read_json(folder / COMPARISON)
+    values = files.read_sealed(folder / COMPARISON)
     try:
         rows = [_loaded(row) for row in values.pop("rows")]
         comparison = Comparison(rows=rows, **values)

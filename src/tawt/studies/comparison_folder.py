@@ -131,8 +131,7 @@ def _names(folder: Path) -> list[str]:
     """Of the rows in the folder's table, if it has one that can be read."""
     if not (folder / COMPARISON).exists():
         return []
-    values = files.read_json(folder / COMPARISON)
-    rows = values.get("rows") if isinstance(values, dict) else None
+    rows = files.read_sealed(folder / COMPARISON).get("rows")
     if not isinstance(rows, list):
         raise RunError(f"{folder / COMPARISON} is damaged; delete it to make the table again.")
     return [str(row["name"]) for row in rows if isinstance(row, dict) and "name" in row]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -13,7 +14,7 @@ from typing import Any, BinaryIO
 
 from tawt.errors import RunError
 
-_PARTIAL = ".partial"
+_PARTIAL, _SEAL = ".partial", "sha256"
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -99,6 +100,46 @@ def read_json(path: Path) -> Any:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not whole JSON"
         raise RunError(f"Cannot read {path}: {reason}.") from error
+
+
+def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a mapping as readable JSON with its own checksum, whole or not at all."""
+    kept = _finite(value)
+    write_json(path, {**kept, _SEAL: _digest(kept)})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """What `write_sealed` wrote; a file of an older version, without a checksum, is taken as it is.
+
+    Raises:
+        RunError: If the file is missing, is not a mapping, or has changed since it was written.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise RunError(f"{path} is damaged: it must hold an object, and holds {value!r:.40}.")
+    seal = value.pop(_SEAL, None)
+    if seal is not None and seal != _digest(value):
+        raise RunError(f"{path} is damaged: its checksum does not match.")
+    return value
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's contents.
+
+    Raises:
+        RunError: If it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RunError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    # As it is read back: JSON has text for keys, and lists for tuples.
+    plain = json.loads(json.dumps(value))
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def _umask() -> int:

@@ -33,6 +33,7 @@ _NEEDED = (
     "seconds",
 )
 _MADE_BY = "# tawt"
+_FILES, _MODEL = "files", "model"
 
 
 class RunFolder:
@@ -68,7 +69,7 @@ class RunFolder:
             wait_unless: Wait for another writer to end, as long as this returns false.
         """
         with locks.locked(self.path, wait_unless=wait_unless):
-            for name in (run_checkpoints.FOLDER, "model"):
+            for name in (run_checkpoints.FOLDER, _MODEL):
                 files.sweep(self.path / name)
             yield
 
@@ -171,15 +172,43 @@ class RunFolder:
         self.config()
         if not self.finished:
             raise RunError(f"{self.path} holds an unfinished run; finish it with --resume.")
-        record: dict[str, Any] = files.read_json(self.path / RECORD)
-        missing = [key for key in _NEEDED if not isinstance(record, dict) or key not in record]
+        record = files.read_sealed(self.path / RECORD)
+        missing = [key for key in _NEEDED if key not in record]
         if missing:
             raise RunError(f"The run folder {self.path} is damaged: {RECORD} has no {missing[0]}.")
         return record
 
+    def checked(self, name: str) -> Path:
+        """A file of the folder, if it is as the finished run left it.
+
+        Args:
+            name: Relative to the folder.
+
+        Raises:
+            RunError: It has changed since. Runs of older versions cannot tell.
+        """
+        path = self.path / name
+        known = self.record().get(_FILES, {}).get(name) if self.finished else None
+        if known is not None and known != files.checksum(path):
+            raise RunError(
+                f"The run folder {self.path} is damaged: {name} is not as the run left it (its "
+                "checksum does not match)."
+            )
+        return path
+
+    def check_model(self) -> None:
+        """Refuse a model that is not as the run left it.
+
+        Raises:
+            RunError: Naming the file that has changed.
+        """
+        for name in self.record().get(_FILES, {}):
+            if name.startswith(f"{_MODEL}/"):
+                self.checked(name)
+
     def updates(self) -> list[dict[str, Any]]:
         """The history of the weights."""
-        path = self.path / WEIGHTS
+        path = self.checked(WEIGHTS)
         try:
             found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         except (OSError, ValueError) as error:
@@ -193,19 +222,20 @@ class RunFolder:
 
     def example_scores(self, target: str, split: str = "test") -> list[float]:
         """Score of each example of a split, in order."""
-        return predictions.example_scores(self.path / f"predictions.{split}.tsv", target)
+        return predictions.example_scores(self.checked(f"predictions.{split}.tsv"), target)
 
     def shown_units(self) -> dict[str, Any] | None:
         """What is shown of groups and examples, where weights were on those."""
-        path = self.path / units.SHOWN
-        if not path.exists():
+        if not (self.path / units.SHOWN).exists():
             return None
-        shown: dict[str, Any] = files.read_json(path)
+        shown: dict[str, Any] = files.read_json(self.checked(units.SHOWN))
         return shown
 
     def write_weights(self, history: Sequence[Mapping[str, Any]]) -> None:
         """One line per update."""
-        lines = [json.dumps(update, ensure_ascii=False) + "\n" for update in history]
+        lines = [
+            json.dumps(update, ensure_ascii=False, allow_nan=False) + "\n" for update in history
+        ]
         files.write(self.path / WEIGHTS, "".join(lines))
 
     def write_result(self, result: TrainingResult, tasks: Sequence[Task]) -> None:
@@ -225,9 +255,18 @@ class RunFolder:
                 files.write(self.path / f"predictions.{split}.tsv", table)
 
     def finish(self, record: Mapping[str, Any]) -> None:
-        """Write the record, and let the checkpoint go."""
-        files.write_json(self.path / RECORD, record)
+        """Write the record, with the checksum of every file beside it; let the checkpoints go."""
+        files.write_sealed(self.path / RECORD, {**record, _FILES: self._checksums()})
         shutil.rmtree(self.path / run_checkpoints.FOLDER, ignore_errors=True)
+
+    def _checksums(self) -> dict[str, str]:
+        """Of all that results are read from: not of what people may edit, or build again."""
+        found = [*self.path.glob("*.jsonl"), *self.path.glob("*.tsv"), *self.path.glob("unit*.*")]
+        model = (self.path / _MODEL).rglob("*")
+        found += [path for path in model if path.is_file() and path.suffix != ".md"]
+        return {
+            path.relative_to(self.path).as_posix(): files.checksum(path) for path in sorted(found)
+        }
 
     def _check_same(self, config: RunConfig) -> None:
         changed = difference(self.config(), config)
@@ -242,7 +281,7 @@ class RunFolder:
 
     def _clear(self) -> None:
         (self.path / RECORD).unlink(missing_ok=True)
-        for name in ("model", run_checkpoints.FOLDER, "logs"):
+        for name in (_MODEL, run_checkpoints.FOLDER, "logs"):
             shutil.rmtree(self.path / name, ignore_errors=True)
         for path in (*self.path.glob("predictions.*.tsv"), self.path / "report.html"):
             path.unlink(missing_ok=True)

@@ -44,6 +44,7 @@ def load_predictor(
         ConfigError: There is no such target or device.
     """
     config, name = _finished(run, target)
+    RunFolder(run).check_model()
     assert isinstance(config.model, EncoderConfig)
     folder = run / MODEL
     return Predictor(

@@ -129,7 +129,7 @@ def run(
             **_outcome(config, result),
         }
         folder.finish(record)
-    return record
+        return folder.record()
 
 
 def _never() -> bool:

@@ -289,8 +289,8 @@ class _Loop:
             raise Interrupted("Training was stopped as asked.")
 
     def _check_skipped(self) -> None:
-        reasons = [u.skipped for u in self.weighting.history if u.skipped is not None]
-        self.skipped.check(updates=reasons, allowed=self.settings.max_nonfinite)
+        failures = self.weighting.failures
+        self.skipped.check(updates=failures, allowed=self.settings.max_nonfinite)
 
     # Parts.
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from tawt.errors import WeightsError, suggestion
-from tawt.weights import SourceWeights, WeightUpdate
+from tawt.given import names_of, scalar_loss
+from tawt.weighting.clipping import clip_weighed
+from tawt.weighting.states import check_keys, check_names, checked_history, checked_logs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from torch.optim import Optimizer
 
     from tawt.hypergradient import LossOf
     from tawt.unit_weights import UnitWeights
+    from tawt.weights import SourceWeights, WeightUpdate
 
 
 class Weighting(ABC):
@@ -37,21 +42,81 @@ class Weighting(ABC):
         """Σ ω_t L_t over the losses given, graph attached.
 
         Args:
-            losses: Mean loss of each task on its batch. Tasks may be left out, as when a step
-                trains on some of them only; a name without a weight is refused.
+            losses: Mean loss of each task on its batch, a scalar. Tasks may be left out, as when a
+                step trains on some of them only (then clip with `clip_gradients`); a name without
+                a weight is refused.
         """
+        if not isinstance(losses, Mapping):
+            raise WeightsError(
+                f"`combine` needs the losses by name; got {type(losses).__name__}. Pass "
+                '{"task": loss, …}.'
+            )
         if not losses:
             raise WeightsError("`combine` needs at least one task's loss; got none.")
+        shares = self._shares_of(losses)
+        return torch.stack(
+            [shares[name] * scalar_loss(loss, task=name) for name, loss in losses.items()]
+        ).sum()
+
+    def clip_gradients(
+        self, parameters: Iterable[Tensor], *, max_norm: float, tasks: Iterable[str]
+    ) -> Tensor:
+        """Shorten gradients of a step on some of the tasks, without undoing their weights.
+
+        A step on one task has the gradient ω_t ∇L_t. Bounding its norm by the same number in every
+        step would make steps of a task with nine times the weight as long as the others'. Here the
+        bound is scaled by the weights of the tasks in the step: what is clipped is the gradient
+        before it was weighed. With all tasks in the step this is torch's `clip_grad_norm_`.
+
+        Call it between `backward` and the optimiser's step, before the weights move again.
+
+        Args:
+            parameters: Whose `.grad` is clipped, in place.
+            max_norm: Largest norm of the gradient before weights.
+            tasks: Those that the step trained on, or the losses given to `combine`; if gradients
+                of several batches were added up, once for each.
+
+        Returns:
+            The norm of the gradient before clipping, divided by the weights of the tasks.
+
+        Example:
+            >>> from tawt import Fixed
+            >>> x = torch.zeros(1, requires_grad=True)
+            >>> weights = Fixed(["a", "b"], initial={"a": 0.9, "b": 0.1})
+            >>> loss = {"a": 100 * x.sum()}
+            >>> weights.combine(loss).backward()
+            >>> norm = weights.clip_gradients([x], max_norm=1.0, tasks=loss)
+            >>> norm, x.grad
+            (tensor(100.), tensor([0.9000]))
+        """
+        names = names_of(tasks, what="`tasks`")
+        shares = self._shares_of(names)
+        return clip_weighed(
+            parameters, max_norm=max_norm, share=math.fsum(shares[name] for name in names)
+        )
+
+    def _shares_of(self, names: Iterable[str]) -> dict[str, float]:
         shares = self.weights.shares()
-        for name in losses:
+        for name in names:
             if name not in shares:
-                raise WeightsError(f"{name!r} has a loss but no weight; {suggestion(name, shares)}")
-        return torch.stack([shares[name] * loss for name, loss in losses.items()]).sum()
+                raise WeightsError(
+                    f"{name!r} has a loss but no weight; {suggestion(str(name), shares)}"
+                )
+        return shares
 
     @property
     def skipped(self) -> int:
-        """How many updates were skipped because a number in them was not finite."""
+        """How many updates were skipped; the history has the reason of each."""
         return sum(update.skipped is not None for update in self.history)
+
+    @property
+    def failures(self) -> list[str]:
+        """Why updates were skipped; one whose target had nothing left to learn has not failed."""
+        return [
+            update.skipped
+            for update in self.history
+            if update.skipped is not None and update.target_norm != 0.0
+        ]
 
     @property
     def asked_twice(self) -> frozenset[str]:
@@ -81,11 +146,18 @@ class Weighting(ABC):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on exactly from a saved state."""
-        if tuple(state["names"]) != self.weights.names:
-            raise WeightsError(
-                f"The saved weights are for {', '.join(state['names'])}; these are for "
-                f"{', '.join(self.weights.names)}. Build the weighting with the same tasks."
-            )
-        self.weights = self.weights.restored(torch.as_tensor(state["logs"]))
-        self.history = [WeightUpdate.from_json(update) for update in state["history"]]
+        """Go on exactly from a saved state, which is copied.
+
+        Raises:
+            WeightsError: It is not the state of such a weighting; nothing has changed then.
+        """
+        self.weights, self.history = self._checked_state(state)
+
+    def _checked_state(
+        self, state: Mapping[str, Any]
+    ) -> tuple[SourceWeights | UnitWeights, list[WeightUpdate]]:
+        """Copies of what the state holds, if it is one of this weighting."""
+        check_keys(state, ["names", "logs", "history"])
+        check_names(state["names"], self.weights.names)
+        logs = checked_logs(state["logs"], self.weights.logs)
+        return self.weights.restored(logs), checked_history(state["history"], self.weights.names)

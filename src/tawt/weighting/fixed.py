@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt.given import names_of
 from tawt.weighting.base import Weighting
 from tawt.weights import Initial, SourceWeights, WeightUpdate
 
@@ -38,7 +39,8 @@ class Fixed(Weighting):
         initial: Initial = "uniform",
         sizes: Mapping[str, int] | None = None,
     ) -> None:
-        self.weights = SourceWeights.initial(initial, units, sizes=sizes)
+        names = names_of(units, what="`units`")
+        self.weights = SourceWeights.initial(initial, names, sizes=sizes)
         self.history = []
         self.target = {}
 

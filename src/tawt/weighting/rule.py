@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, is_number
 from tawt.hypergradient import Alignment, Cosine, OwnAlignment
 from tawt.per_example import Way
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TargetShare = Literal["learned"] | float | tuple[float, float]
 """The target's own share of the objective in joint training: learned, held, or kept in a range."""
@@ -56,18 +59,26 @@ class UpdateRule:
         if self.way not in get_args(Way):
             known = ", ".join(get_args(Way))
             raise ConfigError(f"`way` must be one of {known}; got {self.way!r}.")
-        if not self.step_size > 0:
-            raise ConfigError(f"`step_size` (η) must be positive; got {self.step_size}.")
+        if not (is_number(self.step_size) and self.step_size > 0):
+            raise ConfigError(
+                f"`step_size` (η) must be positive and finite; got {self.step_size!r}."
+            )
         if self.step not in ("mirror", "projected"):
             raise ConfigError(f'`step` must be "mirror" or "projected"; got {self.step!r}.')
         if self.own_alignment not in ("itself", "held-out"):
             raise ConfigError(
                 f'`own_alignment` must be "itself" or "held-out"; got {self.own_alignment!r}.'
             )
-        if not 0 <= self.anchor < 1:
-            raise ConfigError(f"`anchor` must be at least 0 and below 1; got {self.anchor}.")
-        if self.ratio_bound is not None and not self.ratio_bound >= 1:
-            raise ConfigError(f"`ratio_bound` (β) must be at least 1; got {self.ratio_bound}.")
+        if not (is_number(self.anchor) and 0 <= self.anchor < 1):
+            raise ConfigError(
+                f"`anchor` must be a number of at least 0 and below 1; got {self.anchor!r}."
+            )
+        bound = self.ratio_bound
+        if bound is not None and not (is_number(bound) and bound >= 1):
+            raise ConfigError(
+                f"`ratio_bound` (β) must be a finite number of at least 1, or None for no bound; "
+                f"got {bound!r}."
+            )
 
     @classmethod
     def paper(cls, *, scale: float = 1.0) -> Self:
@@ -83,20 +94,42 @@ class UpdateRule:
 def share_range(target_share: TargetShare) -> tuple[float, float]:
     """The range the target's share is kept in.
 
+    Raises:
+        ConfigError: It is no share, and no range of shares.
+
     Example:
         >>> share_range("learned"), share_range(0.5), share_range((0.0, 0.5))
         ((0.0, 1.0), (0.5, 0.5), (0.0, 0.5))
     """
-    if target_share == "learned":
+    if isinstance(target_share, str) and target_share == "learned":
         return 0.0, 1.0
-    if isinstance(target_share, str):
+    ends: Sequence[Any] = [target_share] * 2
+    if isinstance(target_share, tuple | list):
+        ends = target_share
+    if len(ends) != 2 or not all(is_number(end) for end in ends):
         raise ConfigError(
             f'`target_share` must be "learned", a number, or a range (low, high); '
             f"got {target_share!r}."
         )
-    low, high = target_share if isinstance(target_share, tuple | list) else [target_share] * 2
+    low, high = float(ends[0]), float(ends[1])
     if not 0 <= low <= high <= 1 or high == 0:
         raise ConfigError(
             f"`target_share` must lie between 0 and 1, low end first; got {target_share}."
         )
-    return float(low), float(high)
+    return low, high
+
+
+def plain_share(target_share: TargetShare | None) -> TargetShare | None:
+    """The target's share in Python's own numbers, whichever it was given in.
+
+    Example:
+        >>> import numpy as np
+        >>> plain_share(np.float32(0.5)), plain_share([0, 1]), plain_share("learned")
+        (0.5, (0.0, 1.0), 'learned')
+    """
+    if target_share is None:
+        return None
+    low, high = share_range(target_share)
+    if isinstance(target_share, str):
+        return target_share
+    return (low, high) if isinstance(target_share, tuple | list) else low

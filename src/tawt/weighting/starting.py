@@ -9,6 +9,7 @@ import torch
 
 from tawt import simplex
 from tawt.errors import WeightsError
+from tawt.given import names_of
 from tawt.weighting.rule import TargetShare, share_range
 from tawt.weights import Initial, SourceWeights
 
@@ -65,7 +66,12 @@ def convex(targets: Mapping[str, float]) -> dict[str, float]:
         >>> convex({"ner": 0.75, "pos": 0.25})
         {'ner': 0.75, 'pos': 0.25}
     """
-    if not targets:
+    if not isinstance(targets, Mapping):
+        raise WeightsError(
+            "`target` must be the name of a task, or a mapping from several to the share each has; "
+            f"got {targets!r}."
+        )
+    if not names_of(targets, what="Targets"):
         raise WeightsError("There must be at least one target; got none.")
     SourceWeights.of(targets)  # refuses what is no convex combination
     return dict(targets)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from tawt import simplex
-from tawt.errors import WeightsError
+from tawt.errors import TrainingError, WeightsError
+from tawt.given import modules_of, names_of
 from tawt.gradients import trainable, untouched
 from tawt.hypergradient import (
     Hypergradient,
@@ -24,8 +25,11 @@ from tawt.hypergradient import (
 )
 from tawt.unit_weights import UnitWeights
 from tawt.weighting.base import Weighting
-from tawt.weighting.rule import TargetShare, UpdateRule, share_range
+from tawt.weighting.rule import TargetShare, UpdateRule, plain_share, share_range
 from tawt.weighting.starting import convex, initial_weights
+from tawt.weighting.states import check_keys, checked_tensor
+from tawt.weighting.stepping import Stepping
+from tawt.weighting.writing import written
 from tawt.weights import Initial, SourceWeights, WeightUpdate, known_names
 
 if TYPE_CHECKING:
@@ -42,7 +46,7 @@ class TargetAware(Weighting):
     """Learn the weights, by how well each source's gradient agrees with the target's.
 
     Args:
-        sources: Names of the source tasks.
+        sources: Names of the source tasks, in a list: a state is of tasks in their order.
         target: Name of the target, or several targets with the share each has of what is wanted.
         initial: "uniform", "proportional" (needs `sizes`), or a mapping from task to weight.
         sizes: Number of training examples of each task that is weighed.
@@ -76,8 +80,7 @@ class TargetAware(Weighting):
         rule: UpdateRule | None = None,
         units: Units | None = None,
     ) -> None:
-        if isinstance(sources, str):
-            raise WeightsError(f'`sources` is a list of names; write ["{sources}"].')
+        sources = names_of(sources, what="`sources`")
         self.target = {target: 1.0} if isinstance(target, str) else convex(target)
         for name in sources:
             if name in self.target:
@@ -90,7 +93,7 @@ class TargetAware(Weighting):
         self.rule = rule or UpdateRule.robust()
         if units is not None:
             _check_units(units, sources, self.rule)
-        self.target_share = target_share
+        self.target_share = target_share = plain_share(target_share)
         self.history = []
         weights = initial_weights(
             names, initial, sizes=sizes, target=self.target, target_share=target_share
@@ -106,10 +109,15 @@ class TargetAware(Weighting):
         self.weights = weights
         if units is not None:
             self.weights = UnitWeights.spread(weights, units)
-        self._initial = self.weights.logs
-        self._sizes = dict.fromkeys(names, 1) | dict(sizes or {})
-        self.weights = self.weights.moved(self._allowed(self.weights.logs))
-        self._initial = self.weights.logs
+        self._stepping = Stepping(
+            rule=self.rule,
+            initial=self.weights.logs,
+            members=self.weights.members(self.target),
+            share=(0.0, 1.0) if target_share is None else share_range(target_share),
+            by_size=units is not None,
+        )
+        self.weights = self.weights.moved(self._stepping.allowed(self.weights.logs))
+        self._stepping = replace(self._stepping, initial=self.weights.logs)
         self.mean_alignments = torch.zeros_like(self.weights.logs[: 0 if units is None else None])
         """Of units finer than tasks, over the updates that measured them."""
         self._measured_times = torch.zeros_like(self.mean_alignments, dtype=torch.int32)
@@ -158,7 +166,8 @@ class TargetAware(Weighting):
         Parameters, `.grad`, buffers, random streams and train/eval modes are left as they were.
         (So a `loss_of` that draws its batch from a global random stream draws what training would
         have drawn next; give it a generator of its own.)
-        If any number is not finite, the weights stay, and the update says why it was skipped.
+        If a number is not finite, or the target's gradient has become zero, the weights stay, and
+        the update says why it was skipped.
 
         Args:
             representation: The module that the tasks share, or its parameters.
@@ -173,8 +182,13 @@ class TargetAware(Weighting):
             touching: Other modules that `loss_of` runs and that keep statistics (a head with
                 batch-norm, say), to be restored too; with units finer than tasks, all that
                 `losses_of` runs.
+
+        Raises:
+            TrainingError: A loss is no scalar tensor; the target's does not reach the
+                representation, or has a gradient of zero already at the first update; or the model
+                uses reentrant activation checkpointing, through which nothing can be measured.
         """
-        modules = [*touching]
+        modules = modules_of(touching)
         if isinstance(representation, nn.Module):
             modules.append(representation)
         parameters = trainable(representation)
@@ -185,13 +199,35 @@ class TargetAware(Weighting):
             torch.enable_grad(),
         ):
             measured = self._measured(parameters, modules, loss_of, losses_of)
-        moved = self._moved(measured.values) if measured.is_finite else None
-        if moved is not None:
-            self.weights = self.weights.moved(moved)
-            self._remember(measured)
+        reason = self._reason(measured)
+        if reason is None:
+            moved = self.weights.moved(self._stepping.moved(self.weights.logs, measured.values))
+            reason = self._stepping.problem(moved.logs)
+            if reason is None:
+                self.weights = moved
+                self._remember(measured)
         number = len(self.history) + 1 if step is None else step
-        self.history.append(self._written(measured, step=number, skipped=moved is None))
+        if reason is not None:
+            _log.warning("update %d skipped: %s", number, reason)
+        self.history.append(written(self.weights, measured, step=number, skipped=reason))
         return self.history[-1]
+
+    def _reason(self, measured: Hypergradient | UnitHypergradient) -> str | None:
+        """Why what was measured cannot move the weights, if it cannot."""
+        if not measured.is_finite:
+            culprits = ", ".join(map(repr, measured.culprits)) or "the curvature's solve"
+            return f"a loss or gradient is not finite: {culprits}"
+        if measured.target_norm > 0:
+            return None
+        names = ", ".join(map(repr, self.target))
+        if not self.history:
+            raise TrainingError(
+                f"The loss of the target {names} has a gradient of zero by the representation, so "
+                "nothing can be compared with it. Is the loss constant, or the target's head "
+                "zero? Train for some steps before the first update, on examples that are not "
+                "fitted yet."
+            )
+        return f"the gradient of the target {names} is zero, so nothing agrees with it"
 
     def _measured(
         self,
@@ -235,65 +271,11 @@ class TargetAware(Weighting):
         """Count what was measured into the mean of each unit's alignments."""
         if isinstance(measured, UnitHypergradient):
             self._measured_times += measured.measured
-            change = (measured.alignments - self.mean_alignments) / self._measured_times.clamp(
-                min=1
-            )
+            times = self._measured_times.clamp(min=1)
+            change = (measured.alignments - self.mean_alignments) / times
+            if not bool(torch.isfinite(change).all()):  # their difference has overflowed
+                change = measured.alignments / times - self.mean_alignments / times
             self.mean_alignments += torch.where(measured.measured, change, 0.0)
-
-    def _moved(self, gradient: Tensor) -> Tensor:
-        rule = self.rule
-        if rule.step == "mirror":
-            start = simplex.anchored(self.weights.logs, self._initial, share=rule.anchor)
-            logs = simplex.mirror_step(start, gradient, step_size=rule.step_size)
-        else:
-            start = torch.lerp(self.weights.logs.exp(), self._initial.exp(), rule.anchor)
-            logs = simplex.projected_step(start.log(), gradient, step_size=rule.step_size)
-        return self._allowed(logs)
-
-    def _allowed(self, logs: Tensor) -> Tensor:
-        """The nearest weights that respect the ratio bound and the target's share."""
-        low, high = (0.0, 1.0) if self.target_share is None else share_range(self.target_share)
-        members = self.weights.members(self.target)
-        free = low == 0.0 and high == 1.0
-        if self.rule.ratio_bound is not None:
-            # A share that is held by hand is not a ratio that was learned: bound the rest alone.
-            bounded = torch.ones_like(members) if free else ~members
-            total = torch.logsumexp(logs[bounded], dim=0)
-            if total > -math.inf:  # a target with everything leaves nothing to bound
-                # Units of a task start by their sizes; what is bounded is how far they move apart.
-                base = self._initial[bounded] if isinstance(self.weights, UnitWeights) else None
-                inside = simplex.bounded(
-                    logs[bounded] - total, beta=self.rule.ratio_bound, base=base
-                )
-                logs = logs.clone()
-                logs[bounded] = inside + total
-        return logs if free else simplex.with_share(logs, members, low=low, high=high)
-
-    def _written(
-        self, measured: Hypergradient | UnitHypergradient, *, step: int, skipped: bool
-    ) -> WeightUpdate:
-        reason = None
-        if skipped:
-            culprits = ", ".join(map(repr, measured.culprits)) or "the curvature's solve"
-            reason = f"a loss or gradient is not finite: {culprits}"
-            _log.warning("update %d skipped: %s", step, reason)
-        return WeightUpdate(
-            step=step,
-            weights=self.weights.shares(),
-            log_weights=_plain(self.weights.log_shares()),
-            alignments=_plain(measured.means),
-            norms=_plain(measured.norms_by_name),
-            target_norm=_finite(measured.target_norm),
-            skipped=reason,
-            units=self._summary(measured) if isinstance(measured, UnitHypergradient) else None,
-        )
-
-    def _summary(self, measured: UnitHypergradient) -> dict[str, Any]:
-        assert isinstance(self.weights, UnitWeights)
-        error = measured.relative_error
-        known = None if error is None else _finite(error)
-        # Differences without a finite error were of no use, which the log has said.
-        return {**self.weights.summary(), "way": measured.way, "relative_error": known}
 
     def state_dict(self) -> dict[str, Any]:
         """The weights and their history; the rest is the constructor's."""
@@ -305,15 +287,34 @@ class TargetAware(Weighting):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on exactly from a saved state."""
+        """Go on exactly from a saved state, which is copied.
+
+        Raises:
+            WeightsError: It is not the state of such a weighting; nothing has changed then.
+        """
+        check_keys(state, ["units", "mean_alignments", "measured"])
         if state["units"] != self._fingerprint():
             raise WeightsError(
                 "The saved weights are of other groups or examples than these; build the weighting "
                 "with the same units."
             )
-        super().load_state_dict(state)
-        self.mean_alignments = torch.as_tensor(state["mean_alignments"]).clone()
-        self._measured_times = torch.as_tensor(state["measured"]).clone()
+        weights, history = self._checked_state(state)
+        share = self._stepping.share_of_targets(weights.logs)
+        if not self._stepping.holds(share, off=1e-4):
+            raise WeightsError(
+                f"The saved weights give the target {share:.4g}, but `target_share` is "
+                f"{self.target_share}. Build the weighting with the same share."
+            )
+        means, measured = self.mean_alignments, self._measured_times
+        means = checked_tensor(state["mean_alignments"], means, what="mean_alignments")
+        measured = checked_tensor(state["measured"], measured, what="measured")
+        if not bool(torch.isfinite(means).all() & (measured >= 0).all()):
+            raise WeightsError(
+                "`mean_alignments` of the saved state must be finite, and `measured` counts; some "
+                "are not. Load a state from before that."
+            )
+        self.weights, self.history = weights, history
+        self.mean_alignments, self._measured_times = means, measured
 
     def _fingerprint(self) -> str | None:
         return self.weights.units.fingerprint() if isinstance(self.weights, UnitWeights) else None
@@ -325,12 +326,3 @@ def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None
         raise WeightsError(
             'Weights on groups and examples move by mirror descent; use step="mirror".'
         )
-
-
-def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: _finite(value) for name, value in values.items()}
-
-
-def _finite(value: float) -> float | None:
-    """`None` where JSON has no number for it."""
-    return value if math.isfinite(value) else None

@@ -1,0 +1,111 @@
+"""One step of the weights, and whether what it leads to are weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from tawt import simplex
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from tawt.weighting.rule import UpdateRule
+
+_FAR = 1e3  # from zero: where logarithms begin to lack digits
+_LOST = -100.0  # the logarithm of a weight that is nothing beside one, in float64 too
+_TINY = 1e-300  # what a weight counts at least that was not left out on purpose
+_OFF = {torch.float64: 1e-9, torch.float32: 1e-4}
+"""By how much rounding may change a sum of weights."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepping:
+    """How weights move under a rule, inside their bounds.
+
+    Args:
+        rule: How they move.
+        initial: Logarithms of the weights they started from.
+        members: Which weights are those of targets; boolean.
+        share: The range that the targets' share is kept in.
+        by_size: Whether the ratio bound is on how far weights move apart from where they started,
+            as for units of a task, which start by their sizes.
+    """
+
+    rule: UpdateRule
+    initial: Tensor
+    members: Tensor
+    share: tuple[float, float]
+    by_size: bool
+
+    def moved(self, logs: Tensor, gradient: Tensor) -> Tensor:
+        """Logarithms of the weights after a step."""
+        rule = self.rule
+        if rule.step == "mirror":
+            start = simplex.anchored(logs, self.initial, share=rule.anchor)
+            return self.allowed(self._mirrored(start, gradient))
+        start = torch.lerp(logs.exp(), self.initial.exp(), rule.anchor)
+        start = torch.where(logs > -math.inf, start.clamp(min=_TINY), start).log()
+        return self.allowed(simplex.projected_step(start, gradient, step_size=rule.step_size))
+
+    def _mirrored(self, start: Tensor, gradient: Tensor) -> Tensor:
+        """A mirror step, after which sources and targets that get a share back have their digits.
+
+        Beside the other side, all of one that is all but lost are alike. So they are compared with
+        each other alone, and the side is put where it is still nothing, but can be told apart.
+        """
+        size = self.rule.step_size
+        logs = simplex.mirror_step(start, gradient, step_size=size)
+        low, high = self.share
+        for side, gets_back in ((self.members, low > 0), (~self.members, high < 1)):
+            lost = gets_back and bool(side.any()) and bool((logs[side] < -_FAR).all())
+            if lost and bool((start[side] > -math.inf).any()):
+                within = simplex.mirror_step(start[side], gradient[side], step_size=size)
+                logs[side] = within + _LOST
+        return logs
+
+    def allowed(self, logs: Tensor) -> Tensor:
+        """The nearest weights that respect the ratio bound and the targets' share."""
+        low, high = self.share
+        free = low == 0.0 and high == 1.0
+        if self.rule.ratio_bound is not None:
+            # A share that is held by hand is not a ratio that was learned: bound the rest alone.
+            bounded = torch.ones_like(self.members) if free else ~self.members
+            total = torch.logsumexp(logs[bounded], dim=0)
+            if total > -math.inf:  # a target with everything leaves nothing to bound
+                base = self.initial[bounded] if self.by_size else None
+                inside = simplex.bounded(
+                    logs[bounded] - total, beta=self.rule.ratio_bound, base=base
+                )
+                logs = logs.clone()
+                logs[bounded] = inside + total
+        return logs if free else simplex.with_share(logs, self.members, low=low, high=high)
+
+    def problem(self, logs: Tensor) -> str | None:
+        """Why these are not logarithms of weights that may be, if they are not."""
+        if bool(torch.isnan(logs).any() | (logs == math.inf).any()):
+            return "the step leads to weights that are not finite"
+        off, total = _OFF[logs.dtype], float(logs.double().exp().sum())
+        if abs(total - 1) > off:
+            return f"the step leads to weights that sum to {total:.6g}"
+        share = self.share_of_targets(logs)
+        if self.holds(share, off=off):
+            return None
+        return f"the step leads to a share of {share:.6g} for the target"
+
+    def share_of_targets(self, logs: Tensor) -> float:
+        """What the targets have of these weights."""
+        return float(logs[self.members].double().exp().sum())
+
+    def holds(self, share: float, *, off: float) -> bool:
+        """Whether the targets may have this share; they may have none where they are not weighed.
+
+        Args:
+            share: What they have.
+            off: By how much it may be off.
+        """
+        low, high = self.share
+        return not bool(self.members.any()) or low - off <= share <= high + off

@@ -1,0 +1,57 @@
+"""What the history keeps of an update."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tawt.hypergradient import Hypergradient, UnitHypergradient
+from tawt.unit_weights import UnitWeights
+from tawt.weights import SourceWeights, WeightUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def written(
+    weights: SourceWeights | UnitWeights,
+    measured: Hypergradient | UnitHypergradient,
+    *,
+    step: int,
+    skipped: str | None,
+) -> WeightUpdate:
+    """The line of an update.
+
+    Args:
+        weights: After it.
+        measured: What moved them, or could not.
+        step: What it is called.
+        skipped: Why it was skipped, if it was.
+    """
+    return WeightUpdate(
+        step=step,
+        weights=weights.shares(),
+        log_weights=_plain(weights.log_shares()),
+        alignments=_plain(measured.means),
+        norms=_plain(measured.norms_by_name),
+        target_norm=_finite(measured.target_norm),
+        skipped=skipped,
+        units=_summary(weights, measured) if isinstance(measured, UnitHypergradient) else None,
+    )
+
+
+def _summary(weights: SourceWeights | UnitWeights, measured: UnitHypergradient) -> dict[str, Any]:
+    assert isinstance(weights, UnitWeights)
+    error = measured.relative_error
+    known = None if error is None else _finite(error)
+    # Differences without a finite error were of no use, which the log has said.
+    return {**weights.summary(), "way": measured.way, "relative_error": known}
+
+
+def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: _finite(value) for name, value in values.items()}
+
+
+def _finite(value: float) -> float | None:
+    """`None` where JSON has no number for it."""
+    return value if math.isfinite(value) else None
