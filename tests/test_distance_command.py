@@ -38,7 +38,11 @@ def with_test_examples(study):
 
 def left(folder):
     """The files of a folder that are no hidden ones, without their endings."""
-    return {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder))
+        for path in Path(folder).rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
 
 
 def result(folder):
@@ -234,3 +238,24 @@ def test_a_damaged_result_has_no_page(call, study, trainings):
     status, _, err = call("report", "d")
     assert (status, err.count("\n")) == (2, 1)
     assert "damaged" in err
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"text"'])
+def test_a_result_that_is_none_has_no_page(call, study, trainings, content):
+    assert call("distance", study.path, "--no-training", "--out", "d", "--quiet")[0] == 0
+    Path("d", "distance.json").write_text(content)
+    status, _, err = call("report", "d")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "distance.json is damaged" in err
+
+
+# No promises
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "train", "compare", "distance", "reproduce", "predict"]
+)
+def test_help_promises_no_time(call, command):
+    status, out, _ = call(command, "--help")
+    assert status == 0
+    assert not re.findall(r"\b(?:minutes?|hours?|(?:few|about \w+) seconds?)\b", out)

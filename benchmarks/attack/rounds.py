@@ -142,10 +142,13 @@ class Arena:
 
 
 def _check_said(process: Running, found: Round) -> None:
-    """No traceback, whatever happened; a stop in order is 130, and anything else a kill or 0."""
+    """No traceback, whatever happened; a stop in order is 130, and anything else a kill or 0.
+
+    SIGTERM ends a command at once as long as it has not written anything.
+    """
     if "Traceback" in process.said:
         found.failures.append(f"a traceback: {process.said.strip()[-400:]}")
-    allowed = {0, 130, -signal.SIGKILL}
+    allowed = {0, 130, -signal.SIGKILL, -signal.SIGTERM}
     refused = process.status == 2 and _IN_USE in process.said
     if process.status not in allowed and not refused:
         found.failures.append(f"ended with {process.status}: {process.said.strip()[-400:]}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -168,6 +169,18 @@ def _prepare_worker() -> None:
     # What there is to say about the data was said before the first run, once.
     logging.getLogger("tawt.studies.text_building").setLevel(logging.ERROR)
     signal.signal(signal.SIGTERM, _ask_to_stop)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever.
+
+    It ends at once, as if it had been killed too: what it writes is whole or not there.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _ask_to_stop(number: int, frame: FrameType | None) -> None:
