@@ -296,7 +296,7 @@ MISTAKES = {
     "out of bounds": ("training.batch_size", 0, ["batch_size"]),
     "folder for a name": ("name", "a/b", ["name"]),
     "parent for a name": ("name", "..", ["name"]),
-    "missing data": ("data.tasks.near.train", "none.npz", ["near", "none.npz", "No such file"]),
+    "missing data": ("data.tasks.near.train", "none.npz", ["near", "none.npz", "no such file"]),
     "cnn for plain features": ("model.kind", "cnn", ["image"]),
     "labels short": ("data.tasks.near.labels", ["a", "b"], ["near", "2"]),
     "nothing held out": (
@@ -388,8 +388,8 @@ def test_a_file_with_damaged_contents(call, study, listing):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["train", "none.yaml"], ["none.yaml", "No such file"]),
-        (["train", "."], ["directory"]),
+        (["train", "none.yaml"], ["none.yaml", "no such file"]),
+        (["train", "."], ["folder"]),
         (["compare", "none.yaml"], ["none.yaml"]),
         (["report", "none"], ["none", "not a run folder"]),
     ],

@@ -211,8 +211,8 @@ def test_what_is_not_a_configuration_is_refused(write, text, words):
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    assert "No such file" in refused(tmp_path / "none.yaml")
-    assert "directory" in refused(tmp_path)
+    assert "no such file" in refused(tmp_path / "none.yaml")
+    assert "is a folder" in refused(tmp_path)
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00name")
     assert "UTF-8" in refused(tmp_path / "binary.yaml")
 

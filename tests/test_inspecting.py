@@ -237,7 +237,7 @@ def test_rare_labels_are_summed(call):
     assert status == 0
     assert re.search(r"T15 +15 +12\.5%", out)
     assert re.search(r"5 more +15 +12\.5%", out)
-    assert "T05" not in out
+    assert "T05" not in out.partition("Labels of")[2]
 
 
 def test_options_of_a_file(call, encoder):
@@ -273,7 +273,7 @@ def test_help(call):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["none.yaml"], ["none.yaml", "No such file"]),
+        (["none.yaml"], ["none.yaml", "no such file"]),
         (["none.txt"], ["none.txt", "no such file"]),
         (["study.yaml", "--kind", "pair"], ["--kind", "configuration"]),
         (["study.yaml", "--word-column", "0"], ["--word-column"]),

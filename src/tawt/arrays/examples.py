@@ -141,7 +141,7 @@ def _checked(
             continue
         where = f"Task {name!r}, {split}"
         try:
-            inputs, answers = np.asarray(given[0]), np.asarray(given[1])
+            inputs, answers = _native(np.asarray(given[0])), _native(np.asarray(given[1]))
         except ValueError as error:
             raise DataError(f"{where}: the rows are not all of one shape.") from error
         if answers.ndim != 1 or inputs.ndim < 2 or len(inputs) != len(answers):
@@ -149,13 +149,22 @@ def _checked(
                 f"{where}: expected inputs of shape (examples, …) and one label per example; got "
                 f"inputs {inputs.shape} and labels {answers.shape}."
             )
-        if len(answers) == 0:
-            raise DataError(f"{where}: there are no examples; give at least one.")
+        if inputs.size == 0:
+            lacking = "features" if len(answers) else "examples"
+            raise DataError(f"{where}: there are no {lacking}; give at least one.")
         _check_numbers(f"{where}: inputs", inputs)
         _check_numbers(f"{where}: labels", answers)
         checked[split] = inputs, answers
     _same_shape(name, checked)
     return checked
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """The array in this machine's byte order and in a width that torch has."""
+    if array.dtype.kind == "f" and array.dtype.itemsize > np.dtype(np.float64).itemsize:
+        with np.errstate(over="ignore"):  # what is too large is refused, as infinity
+            return array.astype(np.float32)  # as it will be used
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _check_numbers(what: str, array: NDArray[Any]) -> None:

@@ -14,6 +14,7 @@ import typer
 import yaml
 
 from tawt.cli import console
+from tawt.cli.previewing import show_first
 from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, distance_page, markdown, runs_page
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
@@ -88,6 +89,7 @@ def train_once(
                 shown, completed=now.step, total=now.total, description=now.phase
             ),
             should_stop=should_stop,
+            on_tasks=None if quiet or as_json else lambda tasks: show_first(tasks, config.targets),
         )
         with locked(path):
             write(path / "report.html", runs_page([path]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,23 +18,85 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from tawt.report import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import ConsoleOptions, RenderableType
 
     from tawt.studies import Comparison, RowResult
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# Control characters, which terminals obey; line ends other than the usual one; marks that let text
+# run the other way; halves of characters, which cannot be written.
+_COMMANDS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_UNSAFE = re.compile(f"[{_COMMANDS}]")
+_UNSAFE_IN_LINES = re.compile(f"(?![\t\n])[{_COMMANDS}]")
+_SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def plain(text: str) -> str:
+    r"""A name, a label or another text of the user's, such that no terminal obeys it.
+
+    Control characters, line ends and what turns the direction of writing become visible, as JSON
+    writes them.
+
+    Example:
+        >>> print(plain("a\x1b[31m label"), plain("two\nlines"))
+        a\u001b[31m label two\nlines
+    """
+    return _UNSAFE.sub(_visible, text)
+
+
+def plain_lines(text: str) -> str:
+    r"""As `plain`, of lines and tables: tabs and ends of lines stay.
+
+    Example:
+        >>> plain_lines("word\ttag\x07").split("\t")
+        ['word', 'tag\\u0007']
+    """
+    return _UNSAFE_IN_LINES.sub(_visible, text)
+
+
+def _visible(found: re.Match[str]) -> str:
+    return _SHORT.get(found[0], f"\\u{ord(found[0]):04x}")
+
+
+class _PlainConsole(Console):
+    """Shows whatever it is given without letting the terminal obey it."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            is_ours = bool(segment.control) or not _UNSAFE_IN_LINES.search(segment.text)
+            yield segment if is_ours else Segment(plain_lines(segment.text), segment.style)
+
+
+class PlainFormatter(logging.Formatter):
+    """Log messages as `plain_lines`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The message, as it is shown."""
+        return plain_lines(super().format(record))
+
+
+out = _PlainConsole(highlight=False)
+err = _PlainConsole(stderr=True, highlight=False)
 
 
 def say(message: str) -> None:
-    """A sentence on standard output, as it is."""
-    out.print(Text(message), soft_wrap=True)
+    """A sentence on standard output."""
+    out.print(Text(plain_lines(message)), soft_wrap=True)
+
+
+def cell(text: str) -> Text:
+    """A cell of a table: no markup, nothing that a terminal obeys."""
+    return Text(plain(text))
 
 
 @contextmanager
@@ -59,8 +123,10 @@ def comparison_table(comparison: Comparison) -> Table:
     """The table of a comparison, narrow enough for eighty columns."""
     table = Table(
         title=Text(  # no markup in a target's name
-            f"{comparison.metric} on {comparison.target}, test examples (%), "
-            f"{len(comparison.seeds)} seeds",
+            plain(
+                f"{comparison.metric} on {comparison.target}, test examples (%), "
+                f"{len(comparison.seeds)} seeds"
+            ),
             style="table.title",
         ),
         title_justify="left",
@@ -92,7 +158,7 @@ def comparison_table(comparison: Comparison) -> Table:
 
 
 def _two_lines(first: str, second: str) -> Text:
-    return Text.assemble(first, "\n", (second, "dim")) if second else Text(first)
+    return Text.assemble(plain(first), "\n", (plain(second), "dim")) if second else cell(first)
 
 
 def _clear(row: RowResult) -> bool:
@@ -108,5 +174,5 @@ def weights_table(weights: dict[str, float], multipliers: dict[str, float]) -> T
     table.add_column("share ω", justify="right")
     table.add_column("multiplier of each example", justify="right")
     for name, share in weights.items():
-        table.add_row(Text(name), f"{share:.4f}", f"{multipliers[name]:.3g}")
+        table.add_row(cell(name), f"{share:.4f}", f"{multipliers[name]:.3g}")
     return table

@@ -96,6 +96,12 @@ def _field(item: str) -> tuple[str, str]:
 
 
 def _show(facts: DataFacts) -> None:
+    for task in facts.tasks:
+        if task.first:
+            console.say(f"First examples of {task.name}, as they were read")
+            for line in task.first:
+                console.say(f"  {console.plain(line)}")
+            console.say("")
     for title, table, note in _tables(facts):
         console.say(title)
         console.out.print(table)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tawt.errors import ConfigError, DataError
+from tawt.paths import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -36,6 +37,7 @@ def load_vectors(name: str, words: Collection[str]) -> Vectors:
     if name.startswith(PACKAGE):
         return _in_package(name.removeprefix(PACKAGE), wanted)
     path, found = Path(name), {}
+    check_file(path)
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):

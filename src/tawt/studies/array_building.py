@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
+import logging
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tawt import arrays
 from tawt.arrays import ArrayExamples
+from tawt.arrays.files import read_arrays
 from tawt.errors import DataError
 from tawt.studies.data_sections import ArrayData, ArrayTask, DigitsData, NetworkConfig
+from tawt.studies.learnable import nothing_to_learn
 from tawt.tasks import MultiTaskModel, Task
 
 if TYPE_CHECKING:
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
     from tawt.studies.config import RunConfig
 
+_log = logging.getLogger(__name__)
+
 
 def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
     """The tasks of these names."""
@@ -30,6 +31,26 @@ def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
         return arrays.digits_tasks(target_size=config.data.target_size, seed=config.seed)
     assert isinstance(config.data, ArrayData)
     return [_array_task(name, config.data.tasks[name]) for name in names]
+
+
+def check_learnable(found: Sequence[Task], targets: Sequence[str]) -> None:
+    """Refuse a target whose labels are all the same; warn of such a source.
+
+    Raises:
+        DataError: Naming the target.
+    """
+    for task in found:
+        assert isinstance(task.train, ArrayExamples)
+        first = task.train.labels[0]
+        if not bool((task.train.labels == first).all()):
+            continue
+        if task.name in targets:
+            raise nothing_to_learn(task.name, str(first.item()))
+        _log.warning(
+            "task %r: every label of train is %s, so there is nothing to learn.",
+            task.name,
+            first.item(),
+        )
 
 
 def model(settings: NetworkConfig, found: Sequence[Task]) -> MultiTaskModel:
@@ -86,13 +107,7 @@ def _array_task(name: str, settings: ArrayTask) -> Task:
 def _arrays(name: str, path: Path) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
     """Inputs, labels, and groups where there are any."""
     try:
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            groups = file["groups"] if "groups" in file.files else None
-            return file["inputs"], file["labels"], groups
-    except OSError as error:
-        raise DataError(f"Task {name!r}: cannot read {path}: {error.strerror or error}.") from error
-    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(
-            f"Task {name!r}: {path} must be an .npz file with the arrays `inputs` and `labels` "
-            f"({error}); write one with numpy.savez(path, inputs=…, labels=…)."
-        ) from error
+        found = read_arrays(path, ["inputs", "labels"], optional=["groups"])
+    except DataError as error:
+        raise DataError(f"Task {name!r}: {error}") from error
+    return found["inputs"], found["labels"], found.get("groups")

@@ -52,7 +52,9 @@ def tasks(config: RunConfig) -> list[Task]:
 
         return text_building.tasks(config, wanted)
     found = {task.name: task for task in array_building.tasks(config, wanted)}
-    return [found[name] for name in wanted]
+    chosen = [found[name] for name in wanted]
+    array_building.check_learnable(chosen, list(config.targets))
+    return chosen
 
 
 def used_names(config: RunConfig) -> list[str]:

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from tawt.errors import ConfigError, TawtError, suggestion
+from tawt.paths import home_expanded, resolved
 from tawt.studies import yaml_lines
 from tawt.studies.data_sections import (
     ArrayData,
@@ -299,7 +300,7 @@ def _with_absolute_paths(config: RunConfig, folder: Path) -> RunConfig:
         tasks = {name: _placed(task, folder) for name, task in config.data.tasks.items()}
         changes["data"] = config.data.model_copy(update={"tasks": tasks})
     if isinstance(config.model, EncoderConfig) and (folder / config.model.encoder).is_dir():
-        encoder = str((folder / config.model.encoder).resolve())
+        encoder = str(resolved(folder / config.model.encoder, error=ConfigError))
         changes["model"] = config.model.model_copy(update={"encoder": encoder})
     return config.model_copy(update=changes)
 
@@ -310,7 +311,7 @@ def _placed(task: Any, folder: Path) -> Any:
             return [placed(each) for each in path]
         if path is None or str(path).startswith("hub:"):
             return path
-        return (folder / path.expanduser()).resolve()
+        return resolved(folder / home_expanded(path))
 
     known = [name for name in ("folder", "train", "dev", "test") if hasattr(task, name)]
     return task.model_copy(update={name: placed(getattr(task, name)) for name in known})

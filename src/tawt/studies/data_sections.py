@@ -85,7 +85,8 @@ class TextTask(Strict):
     quote: str = '"'
     """In CSV and TSV; empty where the sign means itself."""
     word_column: int = 0
-    """Columns: where the word is, counted from 0; from the end if negative."""
+    """Columns: where the word is, counted from 0; from the end if negative. A file whose first
+    column numbers its rows is refused unless this is given."""
     tag_column: int = -1
     """Columns: where the tag is."""
     tag: str = "upos"

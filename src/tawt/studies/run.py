@@ -72,6 +72,7 @@ def run(
     options: Options | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    on_tasks: Callable[[Sequence[Task]], None] | None = None,
 ) -> dict[str, Any]:
     """Train as configured, leave everything in a folder, and return its record.
 
@@ -82,6 +83,7 @@ def run(
         on_progress: Told after every step.
         should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
             raised.
+        on_tasks: Told what will be trained on, before training begins.
     """
     options = options or Options()
     folder = RunFolder(path)
@@ -103,6 +105,8 @@ def run(
         folder.check_data(data)
         if folder.finished:
             return folder.record()
+        if on_tasks is not None:
+            on_tasks(parts.tasks)
         began, clock = datetime.now(UTC), time.perf_counter()
         checkpoint = FolderCheckpoint(
             folder, run=run_key(config, data), seconds=options.checkpoint_seconds

@@ -9,29 +9,49 @@ from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, TawtError
 from tawt.studies.data_sections import EncoderConfig, GrammarData, TextData, TextTask
+from tawt.studies.learnable import nothing_to_learn
 from tawt.text.encoding import load_tokenizer, longest_input
 from tawt.text.grammar import generate
 from tawt.text.kinds import Cutting, Wanted, kind_named
-from tawt.text.reading import ReadOptions, SplitFiles, Splits, TaggedSentence, load
+from tawt.text.reading import (
+    ReadOptions,
+    SplitFiles,
+    Splits,
+    TaggedSentence,
+    doubts,
+    guess_format,
+    load,
+)
+from tawt.text.reading.columns import sample_columns, suggestion_for
+from tawt.text.reading.doubts import only_label
 from tawt.text.reading.report import ReadReport
 from tawt.text.tokens import TaggedExamples, WholeTexts
 from tawt.training.streams import derived_seed, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tawt.studies.config import RunConfig
     from tawt.tasks import Task
     from tawt.text.reading import Example
 
 _log = logging.getLogger(__name__)
+_ANSWERS = {"tagging": "tags"}  # our name of the field; `label` for other kinds
 _HELD_OUT = {"dev": 50, "test": 300}  # sentences of the generated corpus
 
 
 def tasks(config: RunConfig, names: Sequence[str]) -> list[Task]:
-    """The tasks of these names. Only targets keep their held-out examples."""
+    """The tasks of these names. Only targets keep their held-out examples.
+
+    Raises:
+        TawtError: If one of them cannot be read, or a target has nothing to learn.
+    """
     cutting = cutting_of(config)
-    return [_task(config, name, cutting) for name in names]
+    said: list[str] = []
+    made = [_task(config, name, cutting, said) for name in names]
+    for warning in said:  # not before it is clear that there is no error
+        _log.warning("%s", warning)
+    return made
 
 
 def cutting_of(config: RunConfig) -> Cutting:
@@ -110,12 +130,13 @@ def split_files(settings: TextTask, *, held_out: bool = True) -> SplitFiles:
 
 def read_options(settings: TextTask) -> ReadOptions:
     """How a task's files are read."""
+    said = settings.model_fields_set  # what is not said may be doubted
     return ReadOptions(
         format=settings.format,
         separator=settings.separator,
         quote=settings.quote,
-        word_column=settings.word_column,
-        tag_column=settings.tag_column,
+        word_column=settings.word_column if "word_column" in said else None,
+        tag_column=settings.tag_column if "tag_column" in said else None,
         tag=settings.tag,
         layer=settings.layer,
         fields=settings.fields,
@@ -124,12 +145,14 @@ def read_options(settings: TextTask) -> ReadOptions:
     )
 
 
-def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
+def _task(config: RunConfig, name: str, cutting: Cutting, said: list[str]) -> Task:
     is_target = name in config.targets
     splits = splits_of(config, name, held_out=is_target)
-    _tell(name, splits.report)
     if not is_target:
         splits = Splits(splits.train, None, None, splits.report)
+    elif (only := only_label(splits.train)) is not None:
+        raise nothing_to_learn(name, repr(only), _other_columns(config, name))
+    said += [f"task {name!r}: {warning}" for warning in _doubtful(splits)]
     kind, wanted = "tagging", Wanted()
     if isinstance(config.data, TextData):
         settings = config.data.tasks[name]
@@ -138,8 +161,27 @@ def _task(config: RunConfig, name: str, cutting: Cutting) -> Task:
     made = kind_named(kind).make(name, splits, cutting, wanted)
     assert isinstance(made.train, TaggedExamples | WholeTexts)
     made.train.notes = {**_noted(splits.report), **_cut(made)}
-    _tell_more(made)
+    said += [f"task {name!r}: {warning}" for warning in _doubtful_once_made(made)]
     return made
+
+
+def _other_columns(config: RunConfig, name: str) -> str:
+    """What to read instead, where the file shows it."""
+    assert isinstance(config.data, TextData | GrammarData)
+    if not isinstance(config.data, TextData):
+        return ""
+    settings = config.data.tasks[name]
+    first, options = split_files(settings).found()["train"][0], read_options(settings)
+    kind = kind_named(settings.kind).reads
+    form = options.format or guess_format(first, kind=kind, options=options)
+    if form == "columns":
+        sample = sample_columns(first, separator=options.between, encoding=options.encoding)
+        return suggestion_for(sample)
+    of_records = f"the field that varies, as `fields: {{{_ANSWERS.get(kind, 'label')}: NAME}}`"
+    return {
+        "conllu": "another `tag` (upos, xpos or misc:KEY)",
+        "ontonotes": "another `layer`",
+    }.get(form, of_records)
 
 
 def _noted(report: ReadReport) -> dict[str, Any]:
@@ -158,28 +200,28 @@ def _cut(task: Task) -> dict[str, int]:
     }
 
 
-def _tell(name: str, report: ReadReport) -> None:
+def _doubtful(splits: Splits) -> Iterator[str]:
     """What a person would want to know before trusting a score."""
+    report = splits.report
     if report.repaired:
-        _log.warning("task %r: tags of %d sentences broke IOB2; repaired", name, report.repaired)
+        yield f"tags of {report.repaired} sentences broke IOB2; repaired"
     for split, count in report.duplicates.items():
         if count:
-            _log.warning("task %r: %d examples of %s are in train too", name, count, split)
+            yield f"{count} examples of {split} are in train too"
+    parts = {"train": splits.train, "dev": splits.dev, "test": splits.test}
+    yield from doubts({split: part for split, part in parts.items() if part is not None})
 
 
-def _tell_more(task: Task) -> None:
+def _doubtful_once_made(task: Task) -> Iterator[str]:
     if unseen := getattr(task.kind, "unseen", ()):
-        listed = ", ".join(unseen[:10])
-        _log.warning(
-            "task %r: labels only in held-out examples, never right: %s", task.name, listed
-        )
+        yield f"labels only in held-out examples, never right: {', '.join(unseen[:10])}"
     for what, count in _cut(task).items():
         part, _, split = what.partition(" of ")
         rule = {
-            "cut_words": "words of %s are past `max_length`, neither learned nor scored",
-            "cut_texts": "texts of %s are longer than `max_length`; their ends are not read",
+            "cut_words": f"words of {split} are past `max_length`, neither learned nor scored",
+            "cut_texts": f"texts of {split} are longer than `max_length`; their ends are not read",
         }[part]
-        _log.warning(f"task %r: %d {rule}", task.name, count, split)
+        yield f"{count} {rule}"
 
 
 _LAYERS = {"pos": "pos", "chunk": "chunks", "predicate": "predicates", "entity": "entities"}

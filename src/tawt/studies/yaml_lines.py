@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tawt.errors import ConfigError
+from tawt.paths import check_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[Place, int]]:
     Raises:
         ConfigError: If the file cannot be read, is not YAML, or is not a mapping.
     """
+    check_file(path, error=ConfigError)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -115,6 +115,7 @@ def test_what_was_tried_is_told_in_one_line(monkeypatch):
         raise ConnectionError("Couldn't reach\nthe hub")
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    monkeypatch.setattr("tawt.text.online.why_unreachable", lambda address: None)
     with pytest.raises(
         DataError,
         match=re.escape(
@@ -161,3 +162,16 @@ def test_groups_that_are_none(tmp_path):
         DataError, match=re.escape(f"{path}: there is no field 'domain'; there are")
     ):
         list(read_hub(path, kind="classification", fields={"group": "domain"}))
+
+
+def test_a_folder_without_splits_is_all_for_training(tmp_path):
+    path = saved(texts([0, 1]), tmp_path / "one")
+    splits = load(SplitFiles(folder=path), kind="classification", seed=0)
+    assert splits.report.sizes == {"train": 2}
+
+
+def test_a_folder_without_training_examples(tmp_path):
+    path = tmp_path / "two"
+    datasets.DatasetDict({"test": texts([0, 1])}).save_to_disk(path)
+    with pytest.raises(DataError, match="has no split that is called train, but test"):
+        load(SplitFiles(folder=path), kind="classification", seed=0)

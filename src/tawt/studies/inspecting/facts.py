@@ -70,6 +70,10 @@ class TaskFacts:
     """Sentences whose tags were BIOES and were converted."""
     empty: int = 0
     """Examples without words, which are left out."""
+    first: tuple[str, ...] = ()
+    """The first training examples as they were read, a line each; none for arrays."""
+    doubts: tuple[str, ...] = ()
+    """What makes it doubtful that the right columns were read, a sentence each."""
 
 
 @dataclass(frozen=True, kw_only=True)

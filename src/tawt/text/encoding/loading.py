@@ -16,7 +16,8 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from tawt.errors import ConfigError
-from tawt.text.encoding.finding import located, not_found
+from tawt.text.encoding.finding import is_hub_name, located, not_downloaded, not_found
+from tawt.text.online import hub_if_reachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -51,7 +52,7 @@ def load_tokenizer(encoder: str) -> PreTrainedTokenizerFast:
         ConfigError: There is none, or it is not a fast one.
     """
     place = located(encoder)
-    with quietly(), _explained(encoder):
+    with quietly(), _loading(encoder):
         tokenizer: Any = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
         if not tokenizer.is_fast:
             raise ConfigError(
@@ -83,9 +84,10 @@ def load_body(encoder: str, level: Level) -> PreTrainedModel:
         ConfigError: It cannot be had, or has no such model.
     """
     body: PreTrainedModel
-    with quietly(), _explained(encoder):
+    place = located(encoder)
+    with quietly(), _loading(encoder):
         body, found = _CLASSES[level].from_pretrained(
-            located(encoder),
+            place,
             num_labels=OUTPUTS,
             dtype=torch.float32,
             use_safetensors=True,  # anything else is a pickle
@@ -104,8 +106,9 @@ def longest_input(encoder: str) -> int | None:
     Args:
         encoder: A hub name, a folder, or `package:NAME`.
     """
-    with quietly(), _explained(encoder):
-        config = AutoConfig.from_pretrained(located(encoder), trust_remote_code=False)
+    place = located(encoder)
+    with quietly(), _loading(encoder):
+        config = AutoConfig.from_pretrained(place, trust_remote_code=False)
         return positions(config)
 
 
@@ -171,12 +174,19 @@ def _put_blank_before_words(backend: Any) -> None:
 
 
 @contextlib.contextmanager
-def _explained(encoder: str) -> Iterator[None]:
+def _loading(encoder: str) -> Iterator[None]:
+    """Say what a library's exceptions mean; ask the hub for what only the hub has."""
+    unreachable = None
     try:
-        yield
+        with contextlib.ExitStack() as stack:
+            if is_hub_name(encoder):
+                unreachable = stack.enter_context(hub_if_reachable())
+            yield
     except ConfigError:
         raise
     except Exception as error:  # a broken file makes the libraries raise anything
+        if unreachable is not None:
+            raise not_downloaded(encoder, unreachable) from error
         reason = " ".join(str(error).split())[:300].rstrip(". ") or type(error).__name__
         raise not_found(encoder, reason) from error
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tawt.text.predicting.unlabelled import Unlabelled
     from tawt.text.reading import TaskKind
 
+_LONG_ENOUGH = 3  # words; fewer may happen to be 1 and 2
 Lines: TypeAlias = "Iterable[tuple[int, str]]"
 
 
@@ -91,7 +92,7 @@ def read_unlabelled(
             "give text, a line each, or jsonl."
         )
     if form == "columns":
-        return _columns(lines, path)
+        return _not_counting(_columns(lines, path), path)
     if form == "conllu":
         return _conllu(lines, path)
     if form == "jsonl":
@@ -155,6 +156,23 @@ def _columns(lines: Lines, path: Path) -> Iterator[Sentence]:
             words.append(checked_word(cell.strip(BLANK), path=path, line=number))
     if words:
         yield Sentence(tuple(words), start)
+
+
+def _not_counting(sentences: Iterator[Sentence], path: Path) -> Iterator[Sentence]:
+    """Refuse numbers of words in the place of words; the first sentence of some length shows it."""
+    looked = False
+    for sentence in sentences:
+        count = len(sentence.words)
+        if not looked and count >= _LONG_ENOUGH:
+            looked = True
+            if sentence.words == tuple(map(str, range(1, count + 1))):
+                raise problem(
+                    path,
+                    sentence.line,
+                    "the first column counts (1, 2, 3, …), and words were expected there; if they "
+                    "are in the second, give --format conllu.",
+                )
+        yield sentence
 
 
 def _conllu(lines: Lines, path: Path) -> Iterator[Sentence]:

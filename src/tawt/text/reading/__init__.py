@@ -2,6 +2,7 @@
 
 from tawt.text.reading.columns import read_columns
 from tawt.text.reading.conllu import read_conllu
+from tawt.text.reading.doubts import doubts
 from tawt.text.reading.examples import KINDS, Example, LabelledText, TaggedSentence, TaskKind
 from tawt.text.reading.formats import read
 from tawt.text.reading.guessing import guess_format
@@ -10,6 +11,7 @@ from tawt.text.reading.iob import Invalid, TagCounts, check_tags, is_iob
 from tawt.text.reading.jsonl import read_jsonl
 from tawt.text.reading.ontonotes import LAYERS, read_ontonotes
 from tawt.text.reading.options import FORMATS, ReadOptions
+from tawt.text.reading.previews import preview
 from tawt.text.reading.report import ReadReport, labels_of
 from tawt.text.reading.splits import SplitFiles, Splits, load
 from tawt.text.reading.tables import read_table
@@ -39,11 +41,13 @@ __all__ = [
     "check_tags",
     "columns_text",
     "csv_text",
+    "doubts",
     "guess_format",
     "is_iob",
     "jsonl_text",
     "labels_of",
     "load",
+    "preview",
     "read",
     "read_columns",
     "read_conllu",

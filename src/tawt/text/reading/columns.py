@@ -8,14 +8,17 @@ columns than the first line without `#`, or, where columns are separated by blan
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tawt.errors import DataError
 from tawt.text.reading.checks import checked_word
 from tawt.text.reading.documents import Documents
 from tawt.text.reading.examples import TaggedSentence
 from tawt.text.reading.lines import read_lines
+from tawt.text.reading.looking import ColumnSample
 from tawt.text.reading.problems import problem, shown
 
 if TYPE_CHECKING:
@@ -30,14 +33,15 @@ METADATA = re.compile(r"#[ \t]+([^ \t]+ = |newdoc\b|newpar\b)")
 """The start of a line that is a comment by what it says."""
 DOCUMENT = "-DOCSTART-"
 """The start of a line between documents."""
+_LOOKED_AT = 2000  # lines, to see what columns hold
 
 
 def read_columns(
     path: Path,
     *,
     separator: str | None = None,
-    word_column: int = 0,
-    tag_column: int = -1,
+    word_column: int | None = None,
+    tag_column: int | None = None,
     encoding: str = "utf-8",
     documents: Documents | None = None,
 ) -> Iterator[TaggedSentence]:
@@ -47,13 +51,15 @@ def read_columns(
         path: The file. `-DOCSTART-` lines are left out; so are comments (see the module). After the
             first of them, or the first `# newdoc`, a sentence's group is its document.
         separator: What stands between columns; by default any run of blanks and tabs.
-        word_column: Which column is the word, from 0, or from -1 backwards.
-        tag_column: Which column is the tag.
+        word_column: Which column is the word, from 0, or from -1 backwards. By default the first,
+            which then must not number the rows.
+        tag_column: Which column is the tag; by default the last.
         encoding: The file's encoding.
         documents: Names documents; its own by default, which begins with the first.
 
     Raises:
-        DataError: If lines have different numbers of columns, a word is empty, and the like.
+        DataError: If lines have different numbers of columns, a word is empty, words are numbers
+            that count, and the like.
 
     Example:
         >>> import tempfile
@@ -66,7 +72,8 @@ def read_columns(
         TaggedSentence(words=('EU', 'rejects'), tags=('B-ORG', 'O'), line=1, group=None)
         TaggedSentence(words=('!',), tags=('O',), line=4, group=None)
     """
-    columns = _Columns(path, separator, word_column, tag_column)
+    _check_words(path, separator, encoding, word_column, tag_column)
+    columns = _Columns.chosen(path, separator, word_column, tag_column)
     width = _width(columns, encoding)
     documents = documents or Documents()
     group: str | None = None
@@ -95,12 +102,72 @@ def read_columns(
         yield TaggedSentence(tuple(words), tuple(tags), start, group)
 
 
+def sample_columns(
+    path: Path, *, separator: str | None = None, encoding: str = "utf-8"
+) -> ColumnSample:
+    """The first sentences of a file, as they would be split; nothing in them is checked.
+
+    Args:
+        path: The file.
+        separator: What stands between columns; by default any run of blanks and tabs.
+        encoding: The file's encoding.
+    """
+    columns = _Columns.chosen(path, separator, None, None)
+    sentences: list[list[list[str]]] = [[]]
+    for _, line in itertools.islice(read_lines(path, encoding=encoding), _LOOKED_AT):
+        if not line.strip(BLANK) or line.startswith(DOCUMENT):
+            sentences.append([])
+        elif sentences[-1] or not line.startswith("#"):
+            sentences[-1].append(columns.split(line))
+    return ColumnSample([rows for rows in sentences if rows])
+
+
+def suggestion_for(sample: ColumnSample) -> str:
+    """Which columns to name instead, and what they hold; empty where nothing can be said."""
+    word, tag = sample.suggested()
+    if word is None or tag is None:
+        return ""
+    return (
+        f"`word_column: {word}` (with {sample.described(word)}) and `tag_column: {tag}` (with "
+        f"{sample.described(tag)})"
+    )
+
+
+def _check_words(
+    path: Path,
+    separator: str | None,
+    encoding: str,
+    word_column: int | None,
+    tag_column: int | None,
+) -> None:
+    if word_column is not None:
+        return
+    sample = sample_columns(path, separator=separator, encoding=encoding)
+    if not sample.counts(0):
+        return
+    word, _ = sample.suggested()
+    instead = suggestion_for(sample) if tag_column is None else ""
+    if not instead and word is not None:
+        instead = f"`word_column: {word}` (with {sample.described(word)})"
+    raise DataError(
+        f"{path}: the first column counts ({sample.described(0)}, …), and words were expected "
+        f"there; give {instead or 'the `word_column`'}. If these are the words, say so with "
+        "`word_column: 0`."
+    )
+
+
 @dataclass(frozen=True)
 class _Columns:
     path: Path
     separator: str | None
     word: int
     tag: int
+
+    @classmethod
+    def chosen(
+        cls, path: Path, separator: str | None, word: int | None, tag: int | None
+    ) -> _Columns:
+        return cls(path, separator, word or 0, -1 if tag is None else tag)
 
     def split(self, line: str) -> list[str]:
         line = line.rstrip("\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt.errors import DataError
-from tawt.text.reading.hub import is_hub, split_names
+from tawt.text.reading.hub import WHOLE, is_hub, split_names
 from tawt.text.reading.names import SPLITS, split_of, without_split
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def find_splits(folder: Path, *, pattern: str | None = None) -> Found:
         {'train': ['ner.train.tsv'], 'dev': ['ner.dev.tsv']}
     """
     if is_hub(folder):
-        roles = {split_of(name) for name in split_names(folder)}
-        return {split: [folder] for split in SPLITS if split in roles}
+        return _of_dataset(folder)
     if not folder.is_dir():
         raise DataError(f"{folder} is no folder; expected one with files of train, dev and test.")
     found: Found = {split: [] for split in SPLITS}
@@ -61,6 +60,19 @@ def find_splits(folder: Path, *, pattern: str | None = None) -> Found:
             "rename them, or name the files of each split."
         )
     return {split: paths for split, paths in found.items() if paths}
+
+
+def _of_dataset(folder: Path) -> Found:
+    names = split_names(folder)
+    if names == [WHOLE]:
+        return {"train": [folder]}
+    roles = {split_of(name) for name in names}
+    if "train" not in roles:
+        raise DataError(
+            f"{folder} has no split that is called train, but {', '.join(names) or 'none'}; give "
+            "it as `train` (and `dev`, `test`), with the `split` that is meant."
+        )
+    return {split: [folder] for split in SPLITS if split in roles}
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:

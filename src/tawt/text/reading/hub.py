@@ -7,10 +7,12 @@ An example's `line` is its row, from 1.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import DataError
+from tawt.text.online import hub_if_reachable
 from tawt.text.reading.fields import MissingFieldError, fields_of, group_of
 from tawt.text.reading.names import split_of
 from tawt.text.reading.problems import problem, shown
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from tawt.text.reading.examples import Example, TaskKind
 
 _PREFIX = "hub:"
-_ONLY = "(all)"  # what a dataset that was saved without splits is called here
+WHOLE = "(all)"
+"""What a dataset that was saved without splits is called here."""
 
 
 def is_hub(path: Path) -> bool:
@@ -118,14 +121,23 @@ def _load(source: str) -> Mapping[str, Any]:
             "pip install tawt[hub]"
         ) from error
     tried: list[str] = []
+    unreachable = None
     for load, arguments in _attempts(datasets, source):
         try:
-            loaded = load(*arguments)
+            with contextlib.ExitStack() as stack:
+                if source.startswith(_PREFIX):
+                    unreachable = stack.enter_context(hub_if_reachable())
+                loaded = load(*arguments)
         except Exception as error:  # whatever it raises, and it raises many things
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             tried.append(f"{load.__name__}{_call(arguments)}: {reason}")
         else:
-            return loaded if isinstance(loaded, datasets.DatasetDict) else {_ONLY: loaded}
+            return loaded if isinstance(loaded, datasets.DatasetDict) else {WHOLE: loaded}
+    if unreachable is not None:
+        raise DataError(
+            f"{source} was not downloaded before, and {unreachable}. Where there is a network, "
+            "save the dataset with save_to_disk, and give the folder."
+        )
     raise DataError(
         f"{source} could not be loaded ({'; '.join(tried)}). Check the name and the network, or "
         "save the dataset with save_to_disk and give the folder."
@@ -151,7 +163,7 @@ def _call(arguments: tuple[str, ...]) -> str:
 def _choose(source: str, splits: list[str], wanted: str | None) -> str:
     if wanted in splits:
         return wanted
-    if splits == [_ONLY] or (wanted is None and len(splits) == 1):
+    if splits == [WHOLE] or (wanted is None and len(splits) == 1):
         return splits[0]
     role = split_of(wanted) if wanted else None
     same = [name for name in splits if role and split_of(name) == role]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tawt.text.reading.lines import read_lines
@@ -86,8 +87,8 @@ def record_of(text: str, *, path: Path, line: int) -> Mapping[str, object]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         raise _RefusedError(f"the key {shown(twice)} occurs twice in one object; keep one.")
     return record
 

@@ -6,7 +6,8 @@ import codecs
 import io
 from typing import TYPE_CHECKING
 
-from tawt.errors import ConfigError, DataError, suggestion
+from tawt.errors import ConfigError, DataError
+from tawt.paths import check_file, unreadable
 from tawt.text.reading.problems import problem
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def read_lines(
     except UnicodeError as error:
         raise _undecodable(path, encoding) from error
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise DataError(unreadable(path, error)) from error
 
 
 def _codec(encoding: str) -> str:
@@ -79,14 +80,11 @@ def _check(path: Path, codec: str) -> None:
                 f"{path} is a folder; expected a file. Give the file, or the folder as `folder` "
                 "where its files are named train, dev and test."
             )
-        if not path.exists():
-            raise _missing(path)
-        if not path.is_file():
-            raise DataError(f"{path} is not a regular file; copy what it holds into one.")
+        check_file(path)
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise DataError(unreadable(path, error)) from error
     _check_head(path, head, codec)
 
 
@@ -101,17 +99,6 @@ def _check_head(path: Path, head: bytes, codec: str) -> None:
         raise DataError(
             f"{path} is binary (it has NUL bytes); expected text. If it is an archive, unpack it."
         )
-
-
-def _missing(path: Path) -> DataError:
-    siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    hint = suggestion(path.name, siblings) if siblings else ""
-    close = f" In that folder, {hint}" if hint.startswith("did you mean") else ""
-    return DataError(f"{path}: there is no such file.{close}")
-
-
-def _unreadable(path: Path, error: OSError) -> DataError:
-    return DataError(f"{path} cannot be read: {error.strerror or error}.")
 
 
 def _undecodable(path: Path, encoding: str) -> DataError:

@@ -39,10 +39,11 @@ class ReadOptions:
     `.csv`."""
     quote: str = '"'
     """The character around cells of tables; empty where it has no meaning, as in GLUE's TSV."""
-    word_column: int = 0
-    """Column files: which column is the word, from 0, or from -1 backwards."""
-    tag_column: int = -1
-    """Column files: which column is the tag."""
+    word_column: int | None = None
+    """Column files: which column is the word, from 0, or from -1 backwards. By default the first;
+    only then a file is refused whose first column numbers the words."""
+    tag_column: int | None = None
+    """Column files: which column is the tag; by default the last."""
     tag: str = "upos"
     """CoNLL-U: `upos`, `xpos` or `misc:KEY`."""
     layer: str = "pos"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tawt.text.reading.fields import MissingFieldError, fields_of, group_of
 from tawt.text.reading.lines import read_lines
-from tawt.text.reading.problems import problem
+from tawt.text.reading.problems import problem, shown
 from tawt.text.reading.records import example_of
 
 if TYPE_CHECKING:
@@ -110,9 +111,9 @@ def _rows(
 def _check_header(
     header: list[str], *, kind: TaskKind, fields: Mapping[str, str], path: Path, line: int
 ) -> None:
-    twice = sorted({name for name in header if name and header.count(name) > 1})
+    twice = sorted(name for name, count in Counter(header).items() if name and count > 1)
     if twice:
-        raise problem(path, line, f"the header names {twice[0]!r} twice; rename one column.")
+        raise problem(path, line, f"the header names {shown(twice[0])} twice; rename one column.")
     try:
         fields_of(header, kind=kind, fields=fields)
         group_of(header, fields=fields)

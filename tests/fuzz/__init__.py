@@ -1,0 +1,1 @@
+"""Malformed input of every sort, and the one rule it must meet."""

@@ -1,0 +1,62 @@
+"""What a terminal is shown: nothing that it would obey."""
+
+import io
+import logging
+
+import pytest
+from rich.table import Table
+
+from tawt.cli import console
+from tests.hostile import UNSAFE, obeyed
+
+
+def shown(printed):
+    text = io.StringIO()
+    screen = type(console.out)(file=text, force_terminal=True, color_system=None, width=200)
+    screen.print(printed)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("character", UNSAFE, ids=ascii)
+def test_what_a_terminal_obeys_becomes_visible(character):
+    found = console.plain(f"a{character}b")
+    assert not obeyed(found)
+    assert "\n" not in found
+    assert "\t" not in found
+    assert found[0] + found[-1] == "ab"
+    found.encode()
+
+
+def test_other_text_is_as_it_is():
+    text = "naïve café 日本語 😀 👩‍👩‍👧 e\u0301 שלום \\x1b [bold]"
+    assert console.plain(text) == text
+    assert console.plain_lines(f"{text}\n\t{text}\n") == f"{text}\n\t{text}\n"
+
+
+def test_tables_are_safe_whoever_filled_them():
+    table = Table(title="title\x1b[2J")
+    table.add_column("head\x9b31m")
+    table.add_row("cell\x1b]0;owned\x07\u202e")
+    assert not obeyed(shown(table))
+
+
+def test_a_sentence_is_safe(capsys):
+    console.say("gain\x1b[31m\r of\nfoo")
+    assert capsys.readouterr().out == "gain\\u001b[31m\\r of\nfoo\n"
+
+
+def test_tables_of_tasks_show_names(capsys):
+    console.out.print(console.weights_table({"a\x1b[1m\nb": 1.0}, {"a\x1b[1m\nb": 1.0}))
+    assert "a\\u001b[1m\\nb" in capsys.readouterr().out
+
+
+def test_a_log_message_is_safe():
+    message = logging.makeLogRecord({"msg": "task \x1b[31m%s", "args": ("a\x07",)})
+    assert console.PlainFormatter().format(message) == "task \\u001b[31ma\\u0007"
+
+
+def test_an_error_is_safe(call):
+    status, _, err = call("report", "no\x1b[31m\u202esuch\x9bfolder")
+    assert status == 2
+    assert not obeyed(err)
+    assert len(err.splitlines()) == 1
