@@ -20,7 +20,7 @@ from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.comparison_folder import COMPARISON
 from tawt.studies.config_errors import line_meant, shown
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
-from tawt.studies.distances import DISTANCE, load_distance
+from tawt.studies.distance_folder import DISTANCE, load_distance
 from tawt.studies.files import write
 from tawt.studies.locks import locked
 from tawt.studies.stopping import stop_on_signals

@@ -70,7 +70,7 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """The whole story on built-in data: digits in about a minute, tagging in a few.
+    """The whole story on built-in data.
 
     digits: thirty labelled digits are to be read. Seven other datasets might help: three of them
     group digits, three have labels that mean nothing, one is not about digits. Which do help?

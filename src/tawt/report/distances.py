@@ -53,16 +53,17 @@ def names(values: Values) -> list[str]:
     trained, estimates = values["trained"].get(target, {}), values["estimates"][target]
     order = [*values["sources"], *values["mixtures"]]
     if trained:
-        return sorted(order, key=lambda name: trained[name]["clipped"]["mean"])
-    return sorted(
-        order,
-        key=lambda name: (
-            name in values["mixtures"],
-            as_distance(values["telling"], estimates[name][values["telling"]])
-            if values["telling"] in estimates[name]
-            else math.inf,
-        ),
-    )
+        return sorted(
+            order,
+            key=lambda name: trained[name]["clipped"]["mean"] if name in trained else math.inf,
+        )
+
+    def place(name: str) -> tuple[bool, float]:
+        told = estimates.get(name, {}).get(values["telling"])  # in a file, NaN is none
+        far = math.inf if told is None else as_distance(values["telling"], told)
+        return name in values["mixtures"], far
+
+    return sorted(order, key=place)
 
 
 def table(values: Values) -> list[list[str]]:
@@ -95,7 +96,7 @@ def caption(values: Values) -> str:
         "over that on one that learned from the target: in points of wrong answers, and in "
         "log-loss cut at twice that of a guess (for numbers, squared error cut at four variances); "
         "brackets are 95% over seeds. "
-        if values["trained"]
+        if any(values["trained"].values())
         else ""
     )
     said += (
