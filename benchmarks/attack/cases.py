@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import yaml
 
+from tawt.studies import files
 from tawt.text.grammar import generate
 from tawt.text.tiny import write_tiny_encoder
 
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-LEFT = {".lock"}
-"""Hidden files that may stay."""
+LEFT = {".lock", ".writer"}
+"""Hidden files that may stay: by these, processes know of each other."""
 _TIMES = {"began", "seconds", "commit"}
+_SEALED = ("record.json", "comparison.json", "distance.json")
 _BYTES = (".jsonl", ".tsv", ".safetensors")
 _ARRAYS: dict[str, Any] = {
     "target": "goal",
@@ -117,7 +119,8 @@ def _counting(path: Path) -> Any:
     if path.suffix in _BYTES:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     if path.suffix == ".json":
-        return _timeless(json.loads(path.read_text(encoding="utf-8")))
+        found = files.read_sealed(path) if path.name in _SEALED else files.read_json(path)
+        return _timeless(found)
     if path.suffix == ".yaml":
         return path.read_text(encoding="utf-8")
     return "there"

@@ -144,11 +144,12 @@ class Arena:
 def _check_said(process: Running, found: Round) -> None:
     """No traceback, whatever happened; a stop in order is 130, and anything else a kill or 0.
 
-    SIGTERM ends a command at once as long as it has not written anything.
+    A signal ends a command at once as long as it has not begun; Ctrl-C in the start of Python
+    itself leaves Python's traceback.
     """
-    if "Traceback" in process.said:
+    if "Traceback" in process.said and process.status != -signal.SIGINT:
         found.failures.append(f"a traceback: {process.said.strip()[-400:]}")
-    allowed = {0, 130, -signal.SIGKILL, -signal.SIGTERM}
+    allowed = {0, 130, -signal.SIGINT, -signal.SIGKILL, -signal.SIGTERM}
     refused = process.status == 2 and _IN_USE in process.said
     if process.status not in allowed and not refused:
         found.failures.append(f"ended with {process.status}: {process.said.strip()[-400:]}")

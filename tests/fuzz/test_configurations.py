@@ -51,7 +51,7 @@ def check_accepted(config):
 @pytest.mark.parametrize("name", GOOD)
 def test_what_is_mutated_is_good(here, name):
     (here / "study.yaml").write_text(yaml.safe_dump(GOOD[name]))
-    outcome = run_cli(["train", "study.yaml"], seconds=60)
+    outcome = run_cli(["train", "study.yaml", "--quiet"], seconds=60)
     assert (outcome.err, outcome.started) == ("", True)
 
 

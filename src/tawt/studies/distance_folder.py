@@ -29,6 +29,7 @@ DISTANCE, CONFIG, PAGE = "distance.json", "distance.yaml", "report.html"
 TRAININGS, ESTIMATES = "trainings", "estimates"
 _NEEDED = ("target", "telling", "sources", "seeds", "mixtures", "trained", "estimates", "gains",
            "metric", "rates", "terms", "seconds", "correlations", "open_constants")  # fmt: skip
+_REMEDY = "Delete it and run the same command again to make it once more."
 
 
 @dataclass(frozen=True)
@@ -94,21 +95,19 @@ class DistanceFolder:
 
     def finish(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Leave what follows, and say it as a reader finds it."""
-        files.write_json(self.path / DISTANCE, values)
+        files.write_sealed(self.path / DISTANCE, values)
         return load_distance(self.path)
 
     def keep(self, item: Item, outcome: Mapping[str, Any]) -> None:
         """Leave what came of a training."""
-        files.write_json(self._file(item), outcome)
+        files.write_sealed(self._file(item), outcome)
 
     def known(self, item: Item, question: Question) -> dict[str, Any] | None:
         """The outcome of a training that was made before, of these weights and targets."""
         path = self._file(item)
         if not path.exists():
             return None
-        outcome = files.read_json(path)
-        if not isinstance(outcome, dict):
-            raise _damaged(path)
+        outcome = _read(path)
         mixes = item.job.what in ("sources", "half")
         if mixes and outcome.get("weights") != dict(item.job.weights):
             return None
@@ -162,18 +161,18 @@ class KeptEstimates:
         path = self._file(piece)
         if not path.exists():
             return None
-        kept = files.read_json(path)
+        kept = _read(path)
         try:
             if kept["made_from"] != self._key(piece) or set(piece.targets) - set(kept["values"]):
                 return None
             values = {name: _numbers(kept["values"][name]) for name in piece.targets}
             return Found(values, _numbers(kept["seconds"]))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise _damaged(path) from error
+            raise RunError(f"{path} is damaged: {error!r}. {_REMEDY}") from error
 
     def keep(self, piece: Piece, found: Found) -> None:
         """Leave it, whole."""
-        files.write_json(self._file(piece), {"made_from": self._key(piece), **asdict(found)})
+        files.write_sealed(self._file(piece), {"made_from": self._key(piece), **asdict(found)})
 
     def _key(self, piece: Piece) -> dict[str, Any]:
         return {**self._made_from, "weights": dict(piece.weights)}
@@ -190,9 +189,7 @@ def load_distance(folder: Path) -> dict[str, Any]:
         RunError: There is nothing, or it is damaged.
     """
     path = folder / DISTANCE
-    values = files.read_json(path)
-    if not isinstance(values, dict):
-        raise _damaged(path)
+    values = files.read_sealed(path)
     missing = [name for name in _NEEDED if name not in values]
     if missing:
         raise RunError(f"{path} is damaged: it has no {missing[0]!r}.")
@@ -204,11 +201,12 @@ def _numbers(kept: Mapping[str, float | None]) -> dict[str, float]:
     return {name: math.nan if each is None else float(each) for name, each in kept.items()}
 
 
-def _damaged(path: Path) -> RunError:
-    return RunError(
-        f"{path} is damaged: it is not what tawt wrote there; delete it and run the same command "
-        "again to make it once more."
-    )
+def _read(path: Path) -> dict[str, Any]:
+    """A file that can be made again."""
+    try:
+        return files.read_sealed(path)
+    except RunError as error:
+        raise RunError(f"{error} {_REMEDY}") from error
 
 
 def _has_files(folder: Path) -> bool:
