@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 import tawt
-from tawt.cli import commands, console, distance_commands, research_commands
+from tawt.cli import commands, distance_commands, research_commands
+from tawt.cli.plain import PlainFormatter, plain
 from tawt.errors import Interrupted, TawtError, is_out_of_memory
 
 app = typer.Typer(
@@ -51,7 +52,7 @@ def _options(
 def main() -> None:
     """Run the command line; exit 2 on a user's mistake, 130 when interrupted."""
     log = logging.StreamHandler()
-    log.setFormatter(console.PlainFormatter("%(levelname)s: %(message)s"))
+    log.setFormatter(PlainFormatter("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
     try:
         app()
@@ -74,4 +75,4 @@ def main() -> None:
 def _complain(message: str) -> None:
     """One line, whatever the message has in it."""
     typer.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    typer.echo(console.plain(" ".join(message.split())), err=True)
+    typer.echo(plain(" ".join(message.split())), err=True)

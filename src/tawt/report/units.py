@@ -142,7 +142,8 @@ def _labels(source: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
 
 def _with_error(row: Mapping[str, Any]) -> str:
     mean = _known(row["alignment"])
-    return mean if row["error"] is None else f"{mean} ± {row['error']:.2g}"
+    error = row.get("error")
+    return mean if error is None else f"{mean} ± {error:.2g}"
 
 
 def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:

@@ -139,7 +139,8 @@ class _Measured:
         """Mean of the examples without the label."""
         known = alignments[~np.isnan(alignments)]
         left = np.where(len(known) > self.counts, len(known) - self.counts, np.nan)
-        return (known.sum() - self.counts * np.nan_to_num(self.means)) / left
+        found: NDArray[Any] = (known.sum() - self.counts * np.nan_to_num(self.means)) / left
+        return found
 
     def clearly_below(self, others: NDArray[Any], alignments: NDArray[Any]) -> NDArray[np.bool_]:
         """Which labels agree less than the others do: by more than chance, and so that it tells."""
@@ -147,7 +148,8 @@ class _Measured:
         spread = float(known.std()) if len(known) else 0.0
         of_others = spread / np.sqrt(np.maximum(1, len(known) - self.counts))
         limit = np.maximum(_ERRORS * np.hypot(self.errors, of_others), _DEVIATIONS * spread)
-        return (others - self.means > limit) & (spread > 0)  # comparisons with NaN are false
+        below: NDArray[np.bool_] = (others - self.means > limit) & (spread > 0)  # NaN is not
+        return below
 
 
 def _measured(labels: Coded, times: NDArray[np.int32] | int, values: NDArray[Any]) -> _Measured:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tawt.errors import ConfigError, RunError
-from tawt.studies import building, files
+from tawt.studies import building, files, shapes
 from tawt.studies.config import RunConfig, dumped
 from tawt.studies.folder import CONFIG as RUN_CONFIG
 from tawt.studies.folder import RunFolder
@@ -258,6 +258,7 @@ def load_comparison(folder: Path) -> Comparison:
     One made before there was a bootstrap has none; `compare` makes the table again, not the runs.
     """
     values = files.read_json(folder / COMPARISON)
+    shapes.check(values, shapes.Table, folder / COMPARISON)
     try:
         rows = [_loaded(row) for row in values.pop("rows")]
         comparison = Comparison(rows=rows, **values)

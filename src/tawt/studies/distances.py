@@ -178,7 +178,7 @@ def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]
 def load_distance(folder: Path) -> dict[str, Any]:
     """What `measure_distances` left in a folder."""
     values: dict[str, Any] = files.read_json(folder / DISTANCE)
-    missing = [name for name in _NEEDED if name not in values]
+    missing = [name for name in _NEEDED if not isinstance(values, dict) or name not in values]
     if missing:
         raise RunError(f"{folder / DISTANCE} is damaged: it has no {missing[0]!r}.")
     return values

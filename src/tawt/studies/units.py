@@ -83,9 +83,23 @@ def read(folder: Path) -> UnitOutcome:
         weights = UnitWeights(
             units, tuple(json.loads(about["names"])), torch.from_numpy(arrays["log_weights"])
         )
-        return UnitOutcome(weights, torch.from_numpy(arrays["mean_alignments"]))
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        outcome = UnitOutcome(weights, torch.from_numpy(arrays["mean_alignments"]))
+        _check_sizes(outcome)
+    except (OSError, SafetensorError, LookupError, ValueError, TypeError, AttributeError) as error:
         raise RunError(f"The run folder {folder} is damaged: {VECTORS}: {error}.") from error
+    return outcome
+
+
+def _check_sizes(outcome: UnitOutcome) -> None:
+    """Refuse numbers of other units than the file says it has."""
+    units = outcome.weights.units
+    if outcome.weights.logs.dim() != 1 or len(outcome.mean_alignments) < units.count:
+        raise ValueError(f"it has no weight and alignment for each of {units.count} units")
+    for source, members in units.members.items():
+        span = units.spans[source]
+        known = members.shape == (units.sizes[source],) and np.issubdtype(members.dtype, np.integer)
+        if not known or members.min() < span.start or members.max() >= span.stop:
+            raise ValueError(f"the groups of {source!r} are not those of its examples")
 
 
 def ranked(

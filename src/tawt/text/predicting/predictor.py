@@ -89,7 +89,7 @@ class Predictor:
         examples = self._asking.examples(asked)
         found: dict[int, Answer] = {}
         for indices in _batches(examples, self._batch_size):
-            batch, members = examples.batch(indices), [asked[index] for index in indices]
+            batch, members = examples.batch(indices), [asked[int(index)] for index in indices]
             outputs = self._asking.outputs(self._logits(batch.inputs), batch.labels, members)
             for index, example, each in zip(indices.tolist(), members, outputs, strict=True):
                 found[index] = self._asking.answer(example, each)
@@ -129,7 +129,9 @@ def _chunks(asked: Iterable[Unlabelled], most: int) -> Iterator[list[Unlabelled]
 
 def _batches(examples: Examples, most: int) -> Iterator[Indices]:
     """Examples of like length, so many rows at a time; one that is more rows by itself is alone."""
-    order = np.argsort(lengths_of(examples), kind="stable")
+    lengths = lengths_of(examples)
+    assert lengths is not None
+    order = np.argsort(lengths, kind="stable")
     rows = rows_of(examples)
     ends = np.cumsum(np.ones(len(order), np.int64) if rows is None else rows[order])
     start = 0
