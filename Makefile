@@ -11,9 +11,9 @@ ORACLE := curvlinops-for-pytorch backpack-for-pytorch unfoldNd einconv einops li
 # Reaches the build of the package itself too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench attack clean
 
-demo: $(VENV)/.installed            ## the whole story on scanned digits, in about a minute
+demo: $(VENV)/.installed            ## the whole story on scanned digits
 	$(BIN)/tawt demo
 
 test: $(VENV)/.installed-dev        ## tests, doctests and examples
@@ -30,6 +30,9 @@ docs: $(VENV)/.installed-docs       ## the documentation site, in site/
 
 bench: $(VENV)/.installed-dev       ## every benchmark; writes dated reports in benchmarks/reports/
 	$(BIN)/python -m benchmarks
+
+attack: $(VENV)/.installed-dev      ## kills running commands; writes its record in docs/results/
+	$(BIN)/python -m benchmarks.attack
 
 clean:
 	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

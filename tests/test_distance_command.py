@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tawt.studies.files import read_sealed
 from tests.conftest import labelled
 from tests.test_report import BROWSER, HOSTILE, Page, opened, plots
 
@@ -15,6 +16,8 @@ SEEDS, ONE_SEED = ("--seeds", "2", "--jobs", "1"), ("--seeds", "1", "--jobs", "1
 MIXTURE = ("--weights", "mostly=near:0.75,far:0.25")
 PER_SEED = {"sources-uniform", "learned-learned", "half-uniform", "with-near", "with-far",
             "sources-near", "sources-far", "own-goal", "alone-goal"}  # fmt: skip
+ESTIMATED = {"own-heads-goal", "heads-near", "heads-far", "own-steps-goal", "steps-near",
+             "steps-far", "steps-uniform", "steps-learned"}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +39,15 @@ def with_test_examples(study):
 
 def left(folder):
     """The files of a folder that are no hidden ones, without their endings."""
-    return {str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder))
+        for path in Path(folder).rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
 
 
 def result(folder):
-    return json.loads(Path(folder, "distance.json").read_text())
+    return read_sealed(Path(folder, "distance.json"))
 
 
 # What it shows and leaves
@@ -53,7 +60,8 @@ def test_workers_train_what_is_shown_and_left(call, study):
     folder = Path("runs", "tiny-distance")
     files = {f"trainings/{seed}/{name}.json" for seed in (0, 1) for name in PER_SEED}
     usual = {"distance.json", "distance.yaml", "data.json", "report.html"}
-    assert left(folder) == files | usual
+    made = {f"estimates/{name}.json" for name in ESTIMATED}
+    assert left(folder) == files | made | usual
     found = result(folder)
     for words in ("how far from goal", "near", "far", "uniform mixture", "learned mixture"):
         assert words in out
@@ -225,9 +233,30 @@ def test_the_page_is_made_again_from_the_folder(call, study, trainings):
 
 def test_a_damaged_result_has_no_page(call, study, trainings):
     assert call("distance", study.path, "--no-training", "--out", "d", "--quiet")[0] == 0
-    values = result("d")
-    del values["estimates"]
+    values = json.loads(Path("d", "distance.json").read_text())
+    del values["estimates"], values["sha256"]
     Path("d", "distance.json").write_text(json.dumps(values))
     status, _, err = call("report", "d")
     assert (status, err.count("\n")) == (2, 1)
     assert "damaged" in err
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"text"'])
+def test_a_result_that_is_none_has_no_page(call, study, trainings, content):
+    assert call("distance", study.path, "--no-training", "--out", "d", "--quiet")[0] == 0
+    Path("d", "distance.json").write_text(content)
+    status, _, err = call("report", "d")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "distance.json is damaged" in err
+
+
+# No promises
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "train", "compare", "distance", "reproduce", "predict"]
+)
+def test_help_promises_no_time(call, command):
+    status, out, _ = call(command, "--help")
+    assert status == 0
+    assert not re.findall(r"\b(?:minutes?|hours?|(?:few|about \w+) seconds?)\b", out)

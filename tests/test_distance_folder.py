@@ -1,10 +1,20 @@
 """The folder of `tawt distance`: nothing is trained twice or lost, and mistakes are one line."""
 
+import itertools
 import json
+import math
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tawt.distance import Estimator, SampleSizes
+from tawt.distance.pieces import Found, pieces
+from tawt.studies.distance_folder import KeptEstimates
 from tests.conftest import labelled
 
 PER_SEED = 9  # trainings of a target with two sources
@@ -105,6 +115,171 @@ def test_tasks_whose_names_look_alike_in_a_file_s_name_have_files_of_their_own(d
     _, again, _, trained = distance()
     assert trained == []
     assert without_times(again) == without_times(first)
+
+
+# Estimates are kept too
+
+
+@pytest.fixture
+def stopping(monkeypatch):
+    """Have a stop asked for when it has been looked for so many times."""
+
+    def after(times):
+        left = itertools.count(times, -1)
+
+        @contextmanager
+        def stop_on_signals():
+            yield lambda: next(left) <= 0
+
+        monkeypatch.setattr("tawt.cli.distances.stop_on_signals", stop_on_signals)
+
+    yield after
+    monkeypatch.undo()
+
+
+def estimated_files():
+    return {path: path.read_bytes() for path in Path("d", "estimates").glob("*.json")}
+
+
+def test_nothing_is_estimated_again(distance, monkeypatch):
+    first = distance("--no-training")[1]
+    kept = {path: path.stat().st_mtime_ns for path in estimated_files()}
+    assert len(kept) == 7  # of target and sources by heads and by steps, and of a mixture
+    monkeypatch.setattr(Estimator, "_made", None)  # would be called
+    status, again, _, _ = distance("--no-training")
+    assert status == 0
+    assert json.loads(again) == json.loads(first)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+
+def test_a_stop_within_estimates_keeps_and_shows_what_was_found(call, study, stopping):
+    command = ("distance", study.path, "--no-training", "--out")
+    assert call(*command, "whole", "--quiet")[0] == 0
+    shown = 0
+    for _ in range(100):
+        before = estimated_files()
+        stopping(100)
+        status, out, err = call(*command, "d")
+        if status == 0:
+            break
+        assert status == 130
+        assert err.count("\n") == 1
+        assert "what was found is kept in d" in err
+        of_sources = [path for path in estimated_files() if not path.name.startswith("own")]
+        assert ("so far" in out) == bool(of_sources)
+        assert before.items() <= estimated_files().items()
+        assert not Path("d", "distance.json").exists()
+        shown += "near" in out
+    assert shown >= 3
+    found, whole = (
+        without_times(Path(folder, "distance.json").read_text()) for folder in ("d", "whole")
+    )
+    assert found == whole
+
+
+def test_a_stop_between_trainings_shows_those_that_are_done(call, study, trainings):
+    trainings.limit = 8
+    given = ("--seeds", 1, "--jobs", 1, "--out", "d")
+    status, out, _ = call("distance", study.path, *given)
+    assert status == 130
+    assert "how far from goal, so far" in out
+    assert "uniform mixture" in out
+    trainings.limit = None
+    assert call("distance", study.path, *given, "--quiet")[0] == 0
+
+
+def test_a_stop_shows_no_table_where_it_was_not_asked_for(call, study, stopping):
+    for option in ("--quiet", "--json"):
+        stopping(12)
+        status, out, _ = call("distance", study.path, "--no-training", "--out", "d", option)
+        assert (status, out) == (130, "")
+
+
+def test_estimates_of_something_else_are_not_taken(tmp_path):
+    [piece] = [each for each in pieces(["near"], ["goal"], {}) if each.what == "steps"]
+    found = Found({"goal": {"tangent": 0.1, "alignment": math.nan}}, {"tangent": 2.0})
+    sizes = SampleSizes()
+    KeptEstimates(tmp_path, seed=0, sizes=sizes).keep(piece, found)
+
+    def known(seed=0, sizes=sizes, **given):
+        return KeptEstimates(tmp_path, seed=seed, sizes=sizes).known(replace(piece, **given))
+
+    again = known()
+    assert again.values["goal"]["tangent"] == 0.1
+    assert math.isnan(again.values["goal"]["alignment"])
+    assert known(seed=1) is None
+    assert known(sizes=replace(sizes, step=255)) is None
+    assert known(weights=(("near", 0.5),)) is None
+    assert known(targets=("goal", "other")) is None
+    assert known(name="far") is None
+
+
+def test_a_kill_before_the_second_file_is_no_reason_to_refuse_the_folder(distance):
+    whole = distance("--no-training", folder="whole")[1]
+    Path("d").mkdir()
+    Path("d", "distance.yaml").write_bytes(Path("whole", "distance.yaml").read_bytes())
+    status, out, _, _ = distance("--no-training")
+    assert status == 0
+    assert without_times(out) == without_times(whole)
+    assert Path("d", "data.json").read_bytes() == Path("whole", "data.json").read_bytes()
+
+
+def test_files_that_a_kill_left_half_written_are_removed(distance):
+    assert distance("--no-training")[0] == 0
+    Path("d", "trainings", "0").mkdir(parents=True)
+    for name in (".x.1.partial", "estimates/.y.2.partial", "trainings/0/.z.3.partial"):
+        Path("d", name).write_text("{")
+    assert distance("--no-training")[0] == 0
+    assert not list(Path("d").rglob("*.partial"))
+
+
+def test_a_folder_that_is_being_written_is_refused(distance):
+    with in_another_process("d"):
+        refused(distance("--no-training"), "is being written by process")
+
+
+@contextmanager
+def in_another_process(folder):
+    """Hold a folder's lock, as a second command would."""
+    held = (
+        f"from pathlib import Path; from tawt.studies.locks import locked\n"
+        f"with locked(Path({folder!r})):\n    print('held', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "held\n"
+        yield
+        process.communicate("\n")
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"text"', "{}", "{"])
+def test_a_damaged_estimate_is_refused_in_one_line(distance, content):
+    assert distance("--no-training")[0] == 0
+    Path("d", "estimates", "steps-near.json").write_text(content)
+    refused(distance("--no-training"), "steps-near.json", "Delete it")
+
+
+def test_a_number_that_was_changed_is_noticed(distance, call):
+    assert distance()[0] == 0
+    for name in ("trainings/0/own-goal.json", "estimates/steps-near.json", "distance.json"):
+        path, before = Path("d", name), Path("d", name).read_text()
+        path.write_text(re.sub(r"0\.(\d)", lambda found: f"0.{9 - int(found[1])}", before, count=1))
+        if name == "distance.json":
+            status, _, err = call("report", "d")
+            assert status == 2
+            assert "checksum" in err
+        else:
+            refused(distance(), name, "checksum")
+        path.write_text(before)
+    assert distance()[0] == 0
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"text"'])
+def test_a_damaged_training_is_refused_in_one_line(distance, content):
+    assert distance()[0] == 0
+    Path("d", "trainings", "0", "own-goal.json").write_text(content)
+    refused(distance(), "own-goal.json is damaged", "Delete it")
 
 
 # What the folder holds is not mixed with something else

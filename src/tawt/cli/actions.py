@@ -16,11 +16,12 @@ from tawt.cli import console
 from tawt.cli.previewing import show_first
 from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, distance_page, markdown, runs_page
+from tawt.report.reading import checked_distances
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.comparison_folder import COMPARISON
 from tawt.studies.config_errors import line_meant, shown
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
-from tawt.studies.distances import DISTANCE, load_distance
+from tawt.studies.distance_folder import DISTANCE, load_distance
 from tawt.studies.files import write
 from tawt.studies.locks import locked
 from tawt.studies.stopping import stop_on_signals
@@ -152,7 +153,7 @@ def build_report(runs: Sequence[Path], output: Path | None) -> None:
     if len(runs) == 1 and (first / COMPARISON).exists():
         page = comparison_page(load_comparison(first), first)
     elif len(runs) == 1 and (first / DISTANCE).exists():
-        page = distance_page(load_distance(first))
+        page = distance_page(checked_distances(load_distance(first), first / DISTANCE))
     else:
         for path in runs:
             if (path / COMPARISON).exists() or (path / DISTANCE).exists():

@@ -70,7 +70,7 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """The whole story on built-in data: digits in about a minute, tagging in a few.
+    """The whole story on built-in data.
 
     digits: thirty labelled digits are to be read. Seven other datasets might help: three of them
     group digits, three have labels that mean nothing, one is not about digits. Which do help?
@@ -231,7 +231,7 @@ def audit(
     run: Annotated[Path, typer.Argument(help="A finished run with weights on examples or groups.")],
     most: Annotated[int, typer.Option("--most", min=1, help="How many examples.")] = 100,
     trusted: Annotated[
-        bool, typer.Option("--trusted", help="The most trusted instead, most first.")
+        bool, typer.Option("--trusted", help="Those that agree most instead, most first.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--out", help="A CSV file; standard output by default.")
@@ -239,12 +239,14 @@ def audit(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """List the source examples that the target trusts least, as CSV: where labels may be wrong.
+    """List the source examples that agree least with the target, among those of their label.
 
-    For runs with `weighting: {unit: example}` (or group). Columns: rank; source; example, counted
-    from 1; line of its file, for text; weight, what it counts beside the average example of its
-    source; alignment, the mean over all updates; label; text. The data must still be where the
-    run read it.
+    They are worth a look first: a wrong label is one reason, rarity and difficulty are others. For
+    runs with `weighting: {unit: example}` (or group). CSV with the columns: rank; source; example,
+    counted from 1; line of its file, for text; weight, what it counts beside the average example
+    of its source; alignment, the mean over all updates; deviation, how far that is from the mean
+    of its label, in standard deviations; label; text. Labels that agree less as a whole are named
+    on standard error. The data must still be where the run read it.
     """
     from tawt.cli import auditing
 

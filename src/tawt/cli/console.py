@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,16 @@ err = _PlainConsole(stderr=True, highlight=False)
 def say(message: str) -> None:
     """A sentence on standard output."""
     out.print(Text(plain_lines(message)), soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """A sentence on standard error, beside data on standard output."""
+    err.print(Text(plain_lines(message)), soft_wrap=True)
+
+
+def write(data: str) -> None:
+    """Data on standard output: as it is for a file or another program, safe for a terminal."""
+    sys.stdout.write(plain_lines(data) if sys.stdout.isatty() else data)
 
 
 def cell(text: str) -> Text:

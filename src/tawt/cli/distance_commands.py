@@ -44,10 +44,10 @@ def distance(
 ) -> None:
     """How far each source is from the target: measured by training, and estimated without.
 
-    Without training it takes about a minute and says which sources look near. With training it
-    also says whether each source helps, hurts or makes no difference to the target, and whether
-    more target data, more source data or better-matched sources would help most. Trainings that
-    are finished are not made again, so run the same command to go on after a stop.
+    Without training it says which sources look near. With training it also says whether each
+    source helps, hurts or makes no difference to the target, and whether more target data, more
+    source data or better-matched sources would help most. Ctrl-C shows what is known so far. Every
+    training and every estimate is kept when it is made, so run the same command to go on.
     """
     from tawt.cli import actions, distances
     from tawt.studies.distances import Asked

@@ -13,9 +13,11 @@ from rich.text import Text
 
 from tawt.cli import console
 from tawt.cli.actions import usual_jobs
+from tawt.cli.time_left import measured_progress
 from tawt.errors import ConfigError
 from tawt.report.distances import HEADINGS, caption, distance_page, sentences, table
-from tawt.studies.distances import Asked, measure_distances
+from tawt.studies.distance_folder import PAGE
+from tawt.studies.distances import Asked, measure_distances, prepared
 from tawt.studies.files import write
 from tawt.studies.stopping import stop_on_signals
 
@@ -40,27 +42,42 @@ def show_distances(
 ) -> None:
     """Measure, and show what was found."""
     path = folder or Path("runs", f"{config.name}-distance")
-    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
-        shown = bar.add_task("trainings and estimates", total=None)
-        values = measure_distances(
-            config,
-            path,
-            asked=asked,
-            workers=jobs or usual_jobs(device),
-            device=device,
-            overwrite=overwrite,
-            should_stop=should_stop,
-            on_done=lambda done, total: bar.update(shown, completed=done, total=total),
-        )
-    write(path / "report.html", distance_page(values))
+    stopped: list[dict[str, Any]] = []
+    study = prepared(config, asked)  # while nothing is written, Ctrl-C simply ends the command
+    try:
+        with stop_on_signals() as should_stop, measured_progress(quiet=quiet) as bar:
+            shown = bar.add_task("", total=None)
+            values = measure_distances(
+                study,
+                path,
+                workers=jobs or usual_jobs(device),
+                device=device,
+                overwrite=overwrite,
+                should_stop=should_stop,
+                on_step=lambda step: bar.update(
+                    shown, completed=step.done, total=step.total, description=step.doing
+                ),
+                on_stopped=stopped.append,
+            )
+    finally:
+        if stopped and not (quiet or as_json):
+            _show_so_far(stopped[0])
+    write(path / PAGE, distance_page(values))
     if as_json:
         typer.echo(json.dumps(values, indent=2))
     elif not quiet:
-        console.out.print(_table(values))
+        console.out.print(_table(values, title=f"how far from {values['target']}"))
         console.say(caption(values))
         for sentence in sentences(values):
             console.say(sentence)
-        console.say(f"Everything is in {path}; open {path / 'report.html'} in a browser.")
+        console.say(f"Everything is in {path}; open {path / PAGE} in a browser.")
+
+
+def _show_so_far(values: dict[str, Any]) -> None:
+    """The table as far as it goes."""
+    if any(values["estimates"].values()) or any(values["trained"].values()):
+        console.out.print(_table(values, title=f"how far from {values['target']}, so far"))
+        console.say(caption(values))
 
 
 def given_weights(items: Sequence[str] | None) -> dict[str, dict[str, float]]:
@@ -88,10 +105,10 @@ def given_weights(items: Sequence[str] | None) -> dict[str, dict[str, float]]:
     return found
 
 
-def _table(values: dict[str, Any]) -> Table:
+def _table(values: dict[str, Any], *, title: str) -> Table:
     """Narrow enough for eighty columns: one of the two losses."""
     found = Table(
-        title=Text(f"how far from {values['target']}", style="table.title"),
+        title=Text(title, style="table.title"),
         title_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
@@ -99,7 +116,7 @@ def _table(values: dict[str, Any]) -> Table:
     )
     rows = table(values)
     shown = [0, 3]
-    if values["trained"]:
+    if any(values["trained"].values()):
         shown = [0, 1 if any(row[1] for row in rows) else 2, 3, 4]
     for place in shown:
         found.add_column(HEADINGS[place], justify="right" if place else "left", no_wrap=True)

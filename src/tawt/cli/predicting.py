@@ -94,8 +94,9 @@ def _opened(source: str) -> Iterator[tuple[BinaryIO, Path]]:
 
 def _print(lines: Iterable[bytes], *, at_once: bool) -> None:
     out = sys.stdout.buffer
+    safe = sys.stdout.isatty()
     for line in lines:
-        out.write(line)
+        out.write(console.plain_lines(line.decode()).encode() if safe else line)
         if at_once:
             out.flush()
     out.flush()

@@ -73,8 +73,8 @@ def list_experiments(*, as_json_lines: bool) -> None:
         table.add_row(Text(name), Text(each.title), Text(each.needs), Text(each.time))
     console.out.print(table)
     console.say(
-        "Times are a seed's with MiniLM on one H200, 16 runs at once; a run with an encoder takes "
-        "about half an hour on a CPU core. --scale tiny makes any experiment in about a minute."
+        "Times were a seed's with MiniLM on one H200, 16 runs at once; on a CPU they are a "
+        "multiple. --scale tiny makes any experiment on generated data, with a tiny encoder."
     )
 
 

@@ -41,7 +41,7 @@ def reproduce(
     ] = False,
     scale: Annotated[
         Literal["paper", "tiny"],
-        typer.Option(help="The paper's sizes, or generated data in a minute or two."),
+        typer.Option(help="The paper's sizes, or generated data and a tiny encoder."),
     ] = "paper",
     learning_rate: Annotated[
         float | None, typer.Option(help="Instead of the paper's 5e-5.")

@@ -1,13 +1,14 @@
 """How far a source is from the target, with and without training."""
 
 from tawt.distance.bound import Rates, Terms, rates
-from tawt.distance.estimates import ESTIMATES, Estimates, Estimator, SampleSizes
+from tawt.distance.estimates import ESTIMATES, Estimates, Estimator
 from tawt.distance.gains import Gain, gain_of
 from tawt.distance.jobs import Job, Workshop
 from tawt.distance.measuring import answered, estimated, task_distance
 from tawt.distance.question import Question
 from tawt.distance.ranks import rank_correlation
 from tawt.distance.result import TaskDistance
+from tawt.distance.samples import SampleSizes
 from tawt.distance.trained import Distance, frozen_risk, interval
 
 __all__ = [

@@ -1,7 +1,7 @@
 """How far a source is from a target, estimated from the starting encoder without training.
 
 One pass over a sample of each task gives its vectors; a linear head is fitted on those (a convex
-problem of seconds). From these alone:
+problem). From these alone:
 
 | estimate | asks | smaller means |
 | --- | --- | --- |
@@ -16,26 +16,34 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
 
-from tawt.distance.items import Items, batches, gathered
-from tawt.distance.linear_head import LinearHead
+from tawt.distance.items import Items
+from tawt.distance.pieces import Found, Kept, Meter, NothingKept, passes, pieces
 from tawt.distance.probe import Probe
-from tawt.distance.tangent import Sample, gradient_of_samples, slope, tangent_items, tangent_step
-from tawt.distance.trained import held_out
+from tawt.distance.samples import Looked, Samples, SampleSizes
+from tawt.distance.tangent import (
+    Sample,
+    gradient_of_samples,
+    slope,
+    starting_vectors,
+    tangent_items,
+    tangent_step,
+)
 from tawt.distance.transferability import h_score, leep, logme, nce, transrate
 from tawt.gradients import squared_norm, untouched
 from tawt.per_example.conditions import full_float32
-from tawt.training.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from tawt.tasks import Batch, Examples, Task
+    from torch import Tensor, nn
+
+    from tawt.distance.pieces import Piece
+    from tawt.tasks import Task
 
 NEARER_IF_LARGER = ("leep", "nce", "logme", "h_score", "transrate", "alignment")
 """Scores; the others are distances."""
@@ -55,20 +63,6 @@ _TIMED = ("alignment", "bottleneck", "tangent")
 ESTIMATES = (*NEARER_IF_LARGER, "bottleneck", "tangent")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleSizes:
-    """How many examples are looked at."""
-
-    head: int = 100
-    """Of every source, to fit its head on."""
-    step: int = 256
-    """Of every task, to find its gradient and its step on: the mean over several batches."""
-    target: int = 100
-    """Of the target's training examples."""
-    held_out: int = 100
-    """Of the target's held-out examples."""
-
-
 @dataclass(frozen=True)
 class Estimates:
     """What was found without training, and in what time."""
@@ -78,29 +72,44 @@ class Estimates:
     seconds: dict[str, float]
     """By estimate: for all targets and sources together, with what it needs."""
 
+    @classmethod
+    def of(cls, targets: Sequence[str], found: Mapping[Piece, Found]) -> Estimates:
+        """From all pieces, or those that there are."""
+        values: dict[str, dict[str, dict[str, float]]] = {name: {} for name in targets}
+        spent = dict.fromkeys(("heads", "scores", *_TIMED), 0.0)
+        for piece, each in found.items():
+            for part, more in each.seconds.items():
+                spent[part] += more
+            if not piece.what.startswith("own"):
+                for target in piece.targets:
+                    known = values[target].setdefault(piece.name, {})
+                    known.update(each.values[target])
+        seconds = dict.fromkeys(NEARER_IF_LARGER[:-1], spent["heads"] + spent["scores"])
+        seconds |= {name: spent["heads"] + spent[name] for name in _TIMED}
+        return cls(values, seconds)
+
 
 @dataclass(frozen=True)
 class _Target:
     """What a target's estimates need, whatever the source."""
 
     task: Task
-    sample: Sample
-    seen: tuple[list[Batch], Items]
-    """Training examples, and their starting vectors."""
-    unseen: tuple[list[Batch], Items]
+    seen: Looked
+    """Training examples."""
+    unseen: Looked
     """Held-out ones."""
-    norm: float
-    """Of its gradient."""
-    through: float
-    """Risk through its own head."""
-    stepped: float
-    """Risk after its own step."""
+
+
+@dataclass(frozen=True)
+class _Slope:
+    """What alignment with a target needs."""
+
+    sample: Sample
+    start: list[tuple[Tensor, Tensor]]
 
 
 class Estimator:
     """Estimates from one starting encoder.
-
-    Nothing of a source is kept but its head: memory does not grow with their number.
 
     Args:
         representation: φ at its start.
@@ -113,10 +122,11 @@ class Estimator:
     ) -> None:
         self._representation = representation
         self._sizes = sizes or SampleSizes()
-        self._seed = seed
-        self._like = next(representation.parameters()).detach()
-        self._heads: dict[int, Probe] = {}  # by task, since two may have one name
-        self._seconds = dict.fromkeys(("heads", "scores", *_TIMED), 0.0)
+        self._meter = Meter(lambda done: None)
+        self._samples = Samples(representation, sizes=self._sizes, seed=seed, on_pass=self._passed)
+        self._targets: dict[int, _Target] = {}
+        self._slopes: dict[int, _Slope] = {}
+        self._seconds: dict[str, float] = {}
 
     def estimates(
         self,
@@ -124,7 +134,9 @@ class Estimator:
         targets: Sequence[Task],
         *,
         mixtures: Mapping[str, Mapping[str, float]] | None = None,
+        kept: Kept | None = None,
         on_done: Callable[[], None] = lambda: None,
+        on_work: Callable[[float], None] = lambda done: None,
     ) -> Estimates:
         """Every estimate of every source for every target; a task is no source of its own.
 
@@ -132,138 +144,176 @@ class Estimator:
             sources: Tasks.
             targets: Tasks with held-out examples.
             mixtures: By name, weights of some of the sources.
+            kept: Has pieces that were made before, and keeps each when it is made.
             on_done: Told after each source and mixture.
+            on_work: Told now and then how much is done, in `passes`; may raise to stop.
         """
+        by_name = {task.name: task for task in sources}
+        goals = {task.name: task for task in targets}
+        kept, self._meter = kept or NothingKept(), Meter(on_work)
+        found: dict[Piece, Found] = {}
         with untouched([self._representation]), full_float32():
             self._representation.eval()
-            known = [self._target(task) for task in targets]
-            values: dict[str, dict[str, dict[str, float]]] = {each.name: {} for each in targets}
-            for source in sources:
-                others = [each for each in known if each.task.name != source.name]
-                for target, found in self._of_source(source, others).items():
-                    values[target][source.name] = found
-                on_done()
-            by_name = {task.name: task for task in sources}
-            for name, weights in (mixtures or {}).items():
-                samples = [self._sample(by_name[each], w) for each, w in weights.items()]
-                others = [each for each in known if each.task.name not in weights]
-                aligned, stepped = self._aligned(samples, others), self._stepped(samples, others)
-                for target in aligned:
-                    found = {"alignment": aligned[target], "tangent": stepped[target]}
-                    values[target][name] = found
-                on_done()
-        heads, scores = self._seconds["heads"], self._seconds["scores"]
-        seconds = dict.fromkeys(NEARER_IF_LARGER[:-1], heads + scores)
-        seconds |= {name: heads + self._seconds[name] for name in _TIMED}
-        return Estimates(values, seconds)
+            for piece in pieces(list(by_name), list(goals), mixtures or {}):
+                known = kept.known(piece)
+                if known is None:
+                    planned = passes(piece, sources=by_name, targets=goals, sizes=self._sizes)
+                    self._meter.begin(planned)
+                    known = self._made(piece, by_name, goals, found)
+                    kept.keep(piece, known)
+                    self._meter.end()
+                found[piece] = known
+                if piece.what == "steps":
+                    on_done()
+        return Estimates.of(list(goals), found)
 
-    def _of_source(self, source: Task, targets: Sequence[_Target]) -> dict[str, dict[str, float]]:
+    def _made(
+        self,
+        piece: Piece,
+        sources: Mapping[str, Task],
+        targets: Mapping[str, Task],
+        found: Mapping[Piece, Found],
+    ) -> Found:
+        """One piece, from those that it is held against."""
+        self._seconds = {}
+        own: dict[str, dict[str, float]] = {name: {} for name in targets}
+        for other, each in found.items():
+            if other.what.startswith("own"):
+                own[other.name] |= each.values[other.name]
+        goals = {name: self._target(targets[name]) for name in piece.targets}
+        looked_at = targets if piece.what.startswith("own") else sources
+        tasks = [(looked_at[name], weight) for name, weight in piece.weights]
+        if piece.what == "own heads":
+            values = {piece.name: {"through": self._through(tasks[0][0], goals[piece.name])}}
+        elif piece.what == "heads":
+            values = self._of_head(tasks[0][0], goals, own)
+        else:
+            samples = [self._sample(task, weight) for task, weight in tasks]
+            if piece.what == "own steps":
+                values = {piece.name: self._own_steps(samples, goals[piece.name])}
+            else:
+                values = self._of_steps(samples, goals, own)
+        return Found(values, self._seconds)
+
+    def _of_head(
+        self,
+        source: Task,
+        targets: Mapping[str, _Target],
+        own: Mapping[str, Mapping[str, float]],
+    ) -> dict[str, dict[str, float]]:
         probe = self._head(source)
         with self._timed("scores"):
-            found = {each.task.name: _transferred(probe, each.seen[1]) for each in targets}
-        with self._timed("bottleneck"):
-            for each in targets:
-                found[each.task.name]["bottleneck"] = _through(probe, each) - each.through
-        sample = self._sample(source)
-        for name, cosine in self._aligned([sample], targets).items():
-            found[name]["alignment"] = cosine
-        for name, risk in self._stepped([sample], targets).items():
-            found[name]["tangent"] = risk
+            found = {name: _transferred(probe, each.seen.items) for name, each in targets.items()}
+        for name, each in targets.items():
+            found[name]["bottleneck"] = self._through(source, each) - own[name]["through"]
         return found
 
-    def _aligned(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
-        """Cosines of the samples' gradient with the targets'."""
+    def _own_steps(self, samples: Sequence[Sample], target: _Target) -> dict[str, float]:
         with self._timed("alignment"):
-            gradient = gradient_of_samples(self._representation, samples)
-            norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
-            return {
-                each.task.name: slope(self._representation, each.sample, gradient)
-                / (norm * each.norm)
-                for each in targets
+            gradient = self._gradient(samples)
+            norm = _norm(gradient)
+        with self._timed("tangent"):
+            return {"norm": norm, "stepped": self._stepped(samples, gradient, [target])[0]}
+
+    def _of_steps(
+        self,
+        samples: Sequence[Sample],
+        targets: Mapping[str, _Target],
+        own: Mapping[str, Mapping[str, float]],
+    ) -> dict[str, dict[str, float]]:
+        """Cosines of the samples' gradient with the targets', and what their step would cost."""
+        slopes = {name: self._slope(each.task) for name, each in targets.items()}
+        with self._timed("alignment"):
+            gradient = self._gradient(samples)
+            norm = _norm(gradient)
+            found = {
+                name: {
+                    "alignment": slope(
+                        self._representation,
+                        each.sample,
+                        gradient,
+                        start=each.start,
+                        on_pass=self._passed,
+                    )
+                    / (norm * own[name]["norm"])
+                }
+                for name, each in slopes.items()
             }
-
-    def _stepped(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> dict[str, float]:
-        """The targets' risk after a step of these samples, over that after their own."""
         with self._timed("tangent"):
-            step = tangent_step(self._representation, samples)
-            return {each.task.name: self._risk(each, step) - each.stepped for each in targets}
+            risks = self._stepped(samples, gradient, list(targets.values()))
+        for name, risk in zip(targets, risks, strict=True):
+            found[name]["tangent"] = risk - own[name]["stepped"]
+        return found
 
-    def _risk(self, target: _Target, step: Sequence[Tensor]) -> float:
-        """L0* of the linearised encoder; clipped log-loss."""
-        seen, unseen = (
-            tangent_items(self._representation, target.task.kind, batches, list(step), start)
-            for batches, start in (target.seen, target.unseen)
-        )
-        return Probe.fitted(seen).risk(unseen).clipped
+    def _gradient(self, samples: Sequence[Sample]) -> list[Tensor]:
+        return gradient_of_samples(self._representation, samples, on_pass=self._passed)
 
-    def _target(self, task: Task) -> _Target:
-        unseen = held_out(task)
-        with self._timed("heads"):
-            parts = [
-                (
-                    self._batches(examples, most, task.name, what),
-                    self._gathered(task, examples, most, what),
+    def _stepped(
+        self, samples: Sequence[Sample], gradient: list[Tensor], targets: Sequence[_Target]
+    ) -> list[float]:
+        """L0* of the linearised encoder after the samples' step; clipped log-loss."""
+        step = tangent_step(self._representation, samples, gradient=gradient, on_pass=self._passed)
+        risks = []
+        for target in targets:
+            seen, unseen = (
+                tangent_items(
+                    self._representation,
+                    target.task.kind,
+                    looked.batches,
+                    step,
+                    looked.items,
+                    on_pass=self._passed,
                 )
-                for examples, most, what in (
-                    (task.train, self._sizes.target, "train"),
-                    (unseen, self._sizes.held_out, "held out"),
-                )
-            ]
-        sample = self._sample(task)
-        with self._timed("alignment"):
-            gradient = gradient_of_samples(self._representation, [sample])
-            norm = float(squared_norm(list(gradient)).sqrt()) or 1.0
-        found = _Target(task, sample, parts[0], parts[1], norm, 0.0, 0.0)
-        with self._timed("tangent"):
-            own = tangent_step(self._representation, [sample])
-            found = replace(found, stepped=self._risk(found, own))
+                for looked in (target.seen, target.unseen)
+            )
+            risks.append(Probe.fitted(seen, on_pass=self._passed).risk(unseen).clipped)
+        return risks
+
+    def _through(self, source: Task, target: _Target) -> float:
+        """The target's risk, clipped log-loss, on what a source's head makes of the vectors."""
+        probe = self._head(source)
         with self._timed("bottleneck"):
-            return replace(found, through=_through(self._head(task), found))
+            seen, unseen = (
+                Items(probe.outputs(looked.items.vectors), looked.items.labels)
+                for looked in (target.seen, target.unseen)
+            )
+            return Probe.fitted(seen, on_pass=self._passed).risk(unseen).clipped
 
     def _head(self, task: Task) -> Probe:
-        """Fitted on a sample of the task's starting vectors."""
-        if id(task) not in self._heads:
-            with self._timed("heads"):
-                seen = self._gathered(task, task.train, self._sizes.head, "train")
-                self._heads[id(task)] = Probe.fitted(seen)
-        return self._heads[id(task)]
+        with self._timed("heads"):
+            return self._samples.head(task)
 
     def _sample(self, task: Task, weight: float = 1.0) -> Sample:
-        some = self._batches(task.train, self._sizes.step, task.name, "step")
-        head = LinearHead.of(self._head(task), like=self._like)
-        return Sample(task.kind, some, head, weight)
+        with self._timed("heads"):
+            return self._samples.sample(task, weight)
 
-    def _gathered(self, task: Task, examples: Examples, most: int, what: str) -> Items:
-        return gathered(
-            self._representation,
-            task.kind,
-            examples,
-            device=self._like.device,
-            positions=self._positions(examples, most, task.name, what),
-        )
+    def _target(self, task: Task) -> _Target:
+        if id(task) not in self._targets:
+            with self._timed("heads"):
+                found = _Target(task, self._samples.seen(task), self._samples.unseen(task))
+            self._targets[id(task)] = found
+        return self._targets[id(task)]
 
-    def _batches(self, examples: Examples, most: int, name: str, what: str) -> list[Batch]:
-        positions = self._positions(examples, most, name, what)
-        return list(batches(examples, device=self._like.device, positions=positions))
+    def _slope(self, task: Task) -> _Slope:
+        if id(task) not in self._slopes:
+            sample = self._sample(task)
+            with self._timed("alignment"):
+                start = starting_vectors(self._representation, sample, on_pass=self._passed)
+            self._slopes[id(task)] = _Slope(sample, start)
+        return self._slopes[id(task)]
 
-    def _positions(self, examples: Examples, most: int, name: str, what: str) -> Tensor:
-        order = stream(self._seed, "distance", name, what).permutation(len(examples))
-        return torch.from_numpy(order[:most])
+    def _passed(self, more: float) -> None:
+        self._meter.add(more)
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
         began = time.perf_counter()
         yield
-        self._seconds[what] += time.perf_counter() - began
+        self._seconds[what] = self._seconds.get(what, 0.0) + time.perf_counter() - began
 
 
-def _through(probe: Probe, target: _Target) -> float:
-    """The target's risk, clipped log-loss, on what a head makes of the vectors."""
-    seen, unseen = (
-        Items(probe.outputs(start.vectors), start.labels)
-        for start in (target.seen[1], target.unseen[1])
-    )
-    return Probe.fitted(seen).risk(unseen).clipped
+def _norm(gradient: Sequence[Tensor]) -> float:
+    return float(squared_norm([*gradient]).sqrt()) or 1.0
 
 
 def _transferred(probe: Probe, items: Items) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,17 @@ from tawt.gradients import untouched, width
 from tawt.training.devices import moved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tawt.tasks import Batch, Examples, Kind
 
 _BATCH = 32
+OnPass = Callable[[float], None]
+"""Told of passes over batches when they are done, a backward pass counting twice; may raise."""
+
+
+def uncounted(passes: float) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ def gathered(
     *,
     device: torch.device,
     positions: Tensor | None = None,
+    on_pass: OnPass = uncounted,
 ) -> Items:
     """One pass over examples, without dropout and without a graph.
 
@@ -81,6 +89,7 @@ def gathered(
         examples: Its examples.
         device: Where φ is.
         positions: Which examples; all by default.
+        on_pass: Told after every batch.
     """
     vectors, labels = [], []
     with untouched([representation]), torch.no_grad():
@@ -89,6 +98,7 @@ def gathered(
             found, known = items_of(kind, representation(batch.inputs), batch.labels)
             vectors.append(found.to(width(found)).cpu())
             labels.append(known.cpu())
+            on_pass(1)
     return Items(torch.cat(vectors), torch.cat(labels))
 
 
@@ -97,6 +107,16 @@ def batches(
 ) -> Iterator[Batch]:
     """Examples in batches of about the same size, on the device."""
     order = torch.arange(len(examples)) if positions is None else positions
-    for some in order.tensor_split(max(1, math.ceil(len(order) / _BATCH))):
+    for some in order.tensor_split(batch_count(len(order))):
         batch = examples.batch(some.numpy())
         yield type(batch)(moved(batch.inputs, device), moved(batch.labels, device))
+
+
+def batch_count(size: int) -> int:
+    """How many batches so many examples make.
+
+    Example:
+        >>> batch_count(100)
+        4
+    """
+    return max(1, math.ceil(size / _BATCH))

@@ -11,6 +11,7 @@ import numpy as np
 
 from tawt.distance.jackknife import pseudo_values
 from tawt.distance.trained import SourcesAlone, frozen_risk
+from tawt.errors import Interrupted
 from tawt.tasks.task import Subset, Task
 from tawt.training import JointTraining, Paradigm, PreTraining, Settings, SingleTask, train
 from tawt.training.devices import accelerator_for
@@ -65,7 +66,7 @@ class Workshop:
         settings: Of all trainings.
         seed: Of all trainings.
         device: Where to train.
-        should_stop: Asked after every step.
+        should_stop: Asked after every step, and every pass that measures.
     """
 
     model_for: ModelFor
@@ -101,9 +102,15 @@ class Workshop:
                 tasks, epochs = [_halved(task, self.seed) for task in tasks], 2 * epochs
             model, _ = self._on_sources(tasks, Fixed(list(weights), initial=weights), epochs)
         frozen = {
-            name: frozen_risk(model.representation, task) for name, task in self.measured.items()
+            name: frozen_risk(model.representation, task, on_pass=self._check)
+            for name, task in self.measured.items()
         }
         return {"weights": weights, "risks": {name: asdict(each) for name, each in frozen.items()}}
+
+    def _check(self, passes: float) -> None:
+        """Stop if that is asked for: heads on large tasks take long too."""
+        if self.should_stop is not None and self.should_stop():
+            raise Interrupted("Stopped as asked.")
 
     def _on_itself(self, name: str) -> MultiTaskModel:
         """φ0* of a task, from all that there is of it."""

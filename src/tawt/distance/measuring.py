@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tawt.distance.bound import Rates, Terms, rates
-from tawt.distance.estimates import Estimates, Estimator, SampleSizes
+from tawt.distance.estimates import Estimates, Estimator
 from tawt.distance.gains import gain_of
 from tawt.distance.jobs import Job, ModelFor, Workshop
 from tawt.distance.probe import Risk
@@ -23,6 +23,8 @@ from tawt.training.devices import chosen_device
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from tawt.distance.pieces import Kept
+    from tawt.distance.samples import SampleSizes
     from tawt.tasks import MultiTaskModel, Task
     from tawt.training import JointTraining, PreTraining
     from tawt.weighting import UpdateRule
@@ -145,7 +147,9 @@ def estimated(
     *,
     seeds: Sequence[int],
     sizes: SampleSizes | None = None,
+    kept: Kept | None = None,
     on_done: Callable[[], None] = lambda: None,
+    on_work: Callable[[float], None] = lambda done: None,
 ) -> Estimates:
     """The estimates, from a model before training.
 
@@ -156,16 +160,18 @@ def estimated(
         outcomes: Of the jobs, as far as there are any: learned weights are taken from there.
         seeds: Of the outcomes; the first is also the samples'.
         sizes: Of the samples.
+        kept: Has what was estimated before, and keeps what is estimated now.
         on_done: Told after each source and mixture.
+        on_work: Told now and then how much is done; may raise to stop.
     """
     estimator = Estimator(model.representation, sizes=sizes, seed=seeds[0])
-    measured = [tasks[name] for name in question.measured]
-    candidates = [*question.sources, *([question.target] if question.matrix else [])]
     return estimator.estimates(
-        [tasks[name] for name in candidates],
-        measured,
-        mixtures=_mean_weights(question, outcomes, seeds),
+        [tasks[name] for name in question.candidates],
+        [tasks[name] for name in question.measured],
+        mixtures=mean_weights(question, outcomes, seeds),
+        kept=kept,
         on_done=on_done,
+        on_work=on_work,
     )
 
 
@@ -179,7 +185,7 @@ def answered(
     seeds: Sequence[int],
 ) -> TaskDistance:
     """All that follows from what was trained and estimated."""
-    mixtures = _mean_weights(question, outcomes, seeds)
+    mixtures = mean_weights(question, outcomes, seeds)
     seconds = dict(estimates.seconds)
     found: dict[str, Any] = {}
     if outcomes:
@@ -247,9 +253,10 @@ def _weights_by_seed(
     return found
 
 
-def _mean_weights(
+def mean_weights(
     question: Question, outcomes: Outcomes, seeds: Sequence[int]
 ) -> dict[str, dict[str, float]]:
+    """ω of each mixture, averaged over seeds where it was learned."""
     return {
         name: {source: float(np.mean([weights[source] for weights in each])) for source in each[0]}
         for name, each in _weights_by_seed(question, outcomes, seeds).items()

@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor
 
+from tawt.distance.items import OnPass, uncounted
 from tawt.errors import DataError
 
 if TYPE_CHECKING:
@@ -60,13 +61,21 @@ class Probe:
     """Which outputs have items among those it was fitted on; boolean."""
 
     @classmethod
-    def fitted(cls, items: Items, *, classes: int | None = None, ridge: float = _RIDGE) -> Probe:
+    def fitted(
+        cls,
+        items: Items,
+        *,
+        classes: int | None = None,
+        ridge: float = _RIDGE,
+        on_pass: OnPass = uncounted,
+    ) -> Probe:
         """The head with the least ridge-regularised risk on these items.
 
         Args:
             items: To fit on.
             classes: How many there are; as many as the items have by default.
             ridge: Half of it times the squared weights is added to the mean loss.
+            on_pass: Told, of no pass, at every step, so that it can stop what takes long.
 
         Raises:
             DataError: There is nothing to fit on.
@@ -80,7 +89,7 @@ class Probe:
         if items.is_regression:
             return cls._ridge(points, items.labels.double(), centre, spread, ridge)
         outputs = max(classes or 0, items.classes)
-        weight, bias = _logistic(points, items.labels, outputs, ridge)
+        weight, bias = _logistic(points, items.labels, outputs, ridge, on_pass)
         seen = torch.bincount(items.labels.long(), minlength=outputs) > 0
         return cls(weight, bias, centre, spread, 1.0, False, seen)
 
@@ -116,7 +125,9 @@ class Probe:
         return Risk(float(wrong.double().mean()), float(losses.mean() / cap))
 
 
-def _logistic(points: Tensor, labels: Tensor, classes: int, ridge: float) -> tuple[Tensor, Tensor]:
+def _logistic(
+    points: Tensor, labels: Tensor, classes: int, ridge: float, on_pass: OnPass
+) -> tuple[Tensor, Tensor]:
     weight = torch.zeros(classes, points.shape[1], dtype=points.dtype, requires_grad=True)
     bias = torch.zeros(classes, dtype=points.dtype, requires_grad=True)
     optimiser = torch.optim.LBFGS(
@@ -134,6 +145,7 @@ def _logistic(points: Tensor, labels: Tensor, classes: int, ridge: float) -> tup
         loss = F.cross_entropy(points @ weight.T + bias, targets)
         loss = loss + ridge / 2 * weight.square().sum()
         loss.backward()  # type: ignore[no-untyped-call]
+        on_pass(0)
         return loss
 
     with torch.enable_grad():

@@ -60,6 +60,11 @@ class Question:
         return [self.target, *(self.sources if self.matrix else ())]
 
     @property
+    def candidates(self) -> list[str]:
+        """The tasks whose distances are estimated; in a matrix the target is one of them."""
+        return [*self.sources, *([self.target] if self.matrix else ())]
+
+    @property
     def mixtures(self) -> dict[str, dict[str, float]]:
         """ω by name; for the learned ones, where they start."""
         even = dict.fromkeys(self.sources, 1 / len(self.sources))
@@ -84,7 +89,7 @@ class Question:
     def estimated(self, *, trained: bool) -> int:
         """How many sources and mixtures are estimated; learned weights only once they are."""
         unknown = "learned" in self.mixtures and not trained
-        return len(self.sources) + self.matrix + len(self.mixtures) - unknown
+        return len(self.candidates) + len(self.mixtures) - unknown
 
     def budget(self, tasks: Mapping[str, Task], *, epochs: int, batch: int) -> Budget:
         """How long its trainings last."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from tawt.distance.items import Items, items_of
+from tawt.distance.items import Items, OnPass, items_of, uncounted
 from tawt.gradients import dot, gradient_of, squared_norm, trainable
 from tawt.per_example.swapping import swapped
 
@@ -47,25 +47,31 @@ def tangent_step(
     representation: nn.Module,
     samples: Sequence[Sample],
     *,
+    gradient: Vector | None = None,
     damping: float = 1.0,
     iterations: int = 2,
+    on_pass: OnPass = uncounted,
 ) -> Vector:
     """δ: where training on the weighted samples would lead the linearised encoder.
 
     Args:
         representation: φ at its start, in evaluation mode.
         samples: Of the sources.
+        gradient: Of the samples, where it is known already.
         damping: λ, as a share of the curvature along the gradient.
         iterations: Of conjugate gradient.
+        on_pass: Told of every pass over a batch.
     """
-    residual = [-entry for entry in gradient_of_samples(representation, samples)]
+    if gradient is None:
+        gradient = gradient_of_samples(representation, samples, on_pass=on_pass)
+    residual = [-entry for entry in gradient]
     squared = squared_norm([*residual])
     step = [torch.zeros_like(entry) for entry in residual]
     if float(squared) == 0:
         return step
     direction, ridge = residual, None
     for _ in range(iterations):
-        product = _product(representation, samples, direction)
+        product = _product(representation, samples, direction, on_pass)
         if ridge is None:
             ridge = damping * float(dot([*direction], [*product]) / squared)
         product = [entry + ridge * along for entry, along in zip(product, direction, strict=True)]
@@ -81,7 +87,13 @@ def tangent_step(
 
 
 def tangent_items(
-    representation: nn.Module, kind: Kind, batches: Sequence[Batch], step: Vector, start: Items
+    representation: nn.Module,
+    kind: Kind,
+    batches: Sequence[Batch],
+    step: Vector,
+    start: Items,
+    *,
+    on_pass: OnPass = uncounted,
 ) -> Items:
     """φ(x) + J(x) δ of every item, with its label: one forward pass.
 
@@ -91,17 +103,19 @@ def tangent_items(
         batches: Of its examples.
         step: δ.
         start: φ(x) of every item, in the order of the batches.
+        on_pass: Told of every pass over a batch.
     """
-    moved = _Moved(representation, step)
-    with torch.no_grad(), moved:
-        vectors = [
-            items_of(kind, representation(batch.inputs), batch.labels)[0].cpu() for batch in batches
-        ]
+    moved, vectors = _Moved(representation, step), []
+    for batch in batches:
+        vectors.append(moved.vectors(kind, batch).cpu())
+        on_pass(1)
     along = (torch.cat(vectors) - start.vectors.to(vectors[0])) / moved.size
     return Items(start.vectors.to(along) + along, start.labels)
 
 
-def gradient_of_samples(representation: nn.Module, samples: Sequence[Sample]) -> Vector:
+def gradient_of_samples(
+    representation: nn.Module, samples: Sequence[Sample], *, on_pass: OnPass = uncounted
+) -> Vector:
     """Σ ω_t ∇L_t by the representation's parameters."""
     parameters = trainable(representation)
     total = [torch.zeros_like(entry) for entry in parameters]
@@ -110,73 +124,98 @@ def gradient_of_samples(representation: nn.Module, samples: Sequence[Sample]) ->
             with torch.enable_grad():
                 loss = sample.head.loss(representation, sample.kind, batch)
             _add(total, gradient_of(loss, parameters), sample.weight / len(sample.batches))
+            on_pass(3)
     return total
 
 
-def slope(representation: nn.Module, sample: Sample, direction: Vector) -> float:
-    """⟨∇L, d⟩ without ∇L: two forward passes, and no memory for a gradient."""
-    slopes = []
+def starting_vectors(
+    representation: nn.Module, sample: Sample, *, on_pass: OnPass = uncounted
+) -> list[tuple[Tensor, Tensor]]:
+    """Of each batch: φ(x) of every item, and its label."""
+    found = []
     for batch in sample.batches:
         with torch.no_grad():
-            vectors, labels = items_of(sample.kind, representation(batch.inputs), batch.labels)
-            along = _along(representation, sample.kind, batch, direction, vectors)
-            each = sample.head.slopes(vectors, labels, along)
+            found.append(items_of(sample.kind, representation(batch.inputs), batch.labels))
+        on_pass(1)
+    return found
+
+
+def slope(
+    representation: nn.Module,
+    sample: Sample,
+    direction: Vector,
+    *,
+    start: Sequence[tuple[Tensor, Tensor]] | None = None,
+    on_pass: OnPass = uncounted,
+) -> float:
+    """⟨∇L, d⟩ without ∇L: forward passes, and no memory for a gradient.
+
+    Args:
+        representation: φ at its start.
+        sample: Whose loss is L.
+        direction: d.
+        start: `starting_vectors` of the sample, where they are known already.
+        on_pass: Told of every pass over a batch.
+    """
+    if start is None:
+        start = starting_vectors(representation, sample, on_pass=on_pass)
+    moved, slopes = _Moved(representation, direction), []
+    for batch, (vectors, labels) in zip(sample.batches, start, strict=True):
+        with torch.no_grad():
+            each = sample.head.slopes(vectors, labels, moved.along(sample.kind, batch, vectors))
             slopes.append(each.sum() / max(1, len(each)))
+        on_pass(1)
     return float(torch.stack(slopes).mean())
 
 
-def _product(representation: nn.Module, samples: Sequence[Sample], direction: Vector) -> Vector:
+def _product(
+    representation: nn.Module, samples: Sequence[Sample], direction: Vector, on_pass: OnPass
+) -> Vector:
     """Σ ω_t Gₜ d."""
     parameters = trainable(representation)
     total = [torch.zeros_like(entry) for entry in parameters]
+    moved = _Moved(representation, direction)
     for sample in samples:
         for batch in sample.batches:
             with torch.enable_grad():
                 vectors, _ = items_of(sample.kind, representation(batch.inputs), batch.labels)
                 outputs = sample.head.outputs(vectors)
-                along = _along(representation, sample.kind, batch, direction, vectors.detach())
+                along = moved.along(sample.kind, batch, vectors.detach())
                 curved = sample.head.curved(outputs.detach(), along @ sample.head.weight.T)
                 inner = (outputs * curved).sum() / len(outputs)
             _add(total, gradient_of(inner, parameters), sample.weight / len(sample.batches))
+            on_pass(4)
     return total
 
 
-def _along(
-    representation: nn.Module, kind: Kind, batch: Batch, direction: Vector, start: Tensor
-) -> Tensor:
-    """J d of every item, by a difference from its starting vectors."""
-    moved = _Moved(representation, direction)
-    with torch.no_grad(), moved:
-        vectors, _ = items_of(kind, representation(batch.inputs), batch.labels)
-    found: Tensor = (vectors - start) / moved.size
-    return found
-
-
 class _Moved:
-    """The representation a little along a direction, while inside.
+    """The representation a little along a direction.
 
     How little: so that what a difference loses to rounding and what it loses to bending are about
     the same.
     """
 
     def __init__(self, representation: nn.Module, direction: Vector) -> None:
-        parameters = [entry.detach() for entry in trainable(representation)]
+        own = trainable(representation)
         length = float(squared_norm([*direction]).sqrt()) or 1.0
-        start = float(squared_norm([*parameters]).sqrt()) or 1.0
-        self.size = torch.finfo(parameters[0].dtype).eps ** 0.5 * start / length
-        self._inner = swapped(
-            representation,
-            [
-                (own, own.detach() + self.size * entry)
-                for own, entry in zip(trainable(representation), direction, strict=True)
-            ],
-        )
+        start = float(squared_norm([entry.detach() for entry in own]).sqrt()) or 1.0
+        self.size = torch.finfo(own[0].dtype).eps ** 0.5 * start / length
+        self._representation = representation
+        self._swaps = [
+            (entry, entry.detach() + self.size * along)
+            for entry, along in zip(own, direction, strict=True)
+        ]
 
-    def __enter__(self) -> None:
-        self._inner.__enter__()
+    def vectors(self, kind: Kind, batch: Batch) -> Tensor:
+        """Of every item of a batch."""
+        with torch.no_grad(), swapped(self._representation, self._swaps):
+            return items_of(kind, self._representation(batch.inputs), batch.labels)[0]
 
-    def __exit__(self, *error: object) -> None:
-        self._inner.__exit__(*error)  # type: ignore[arg-type]
+    def along(self, kind: Kind, batch: Batch, start: Tensor) -> Tensor:
+        """J d of every item, by a difference from its starting vectors."""
+        with torch.no_grad():
+            found: Tensor = (self.vectors(kind, batch) - start) / self.size
+        return found
 
 
 def _moved(start: Vector, along: Vector, length: Tensor) -> Vector:

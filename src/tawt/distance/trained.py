@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from scipy import stats
 
-from tawt.distance.items import Items, gathered
+from tawt.distance.items import Items, OnPass, gathered, uncounted
 from tawt.distance.probe import Probe, Risk
 from tawt.errors import DataError
 from tawt.training.paradigms import Phase
@@ -76,8 +76,13 @@ class Frozen:
     """Of the head that half of them give."""
 
 
-def frozen_risk(representation: nn.Module, target: Task) -> Frozen:
+def frozen_risk(representation: nn.Module, target: Task, *, on_pass: OnPass = uncounted) -> Frozen:
     """L0*(φ): a head is fitted on the target's training examples, and measured on held-out ones.
+
+    Args:
+        representation: φ.
+        target: With held-out examples.
+        on_pass: Told of every pass; may raise to stop.
 
     Raises:
         DataError: The target has no held-out examples.
@@ -86,16 +91,24 @@ def frozen_risk(representation: nn.Module, target: Task) -> Frozen:
     # At random, since files are often sorted by their labels; the same half for every seed.
     order = stream(0, "distance", target.name, "head").permutation(len(target.train))
     parts = [
-        gathered(representation, target.kind, target.train, device=device, positions=positions)
+        gathered(
+            representation,
+            target.kind,
+            target.train,
+            device=device,
+            positions=positions,
+            on_pass=on_pass,
+        )
         for positions in torch.from_numpy(order).tensor_split(2)
         if len(positions)
     ]
-    unseen = gathered(representation, target.kind, held_out(target), device=device)
+    unseen = gathered(representation, target.kind, held_out(target), device=device, on_pass=on_pass)
     whole = Items(
         torch.cat([part.vectors for part in parts]), torch.cat([part.labels for part in parts])
     )
-    full = Probe.fitted(whole)
-    half = Probe.fitted(parts[0], classes=None if whole.is_regression else whole.classes)
+    full = Probe.fitted(whole, on_pass=on_pass)
+    classes = None if whole.is_regression else whole.classes
+    half = Probe.fitted(parts[0], classes=classes, on_pass=on_pass)
     half = replace(half, variance=full.variance)  # both risks in the same units
     return Frozen(full.risk(unseen), half.risk(unseen))
 

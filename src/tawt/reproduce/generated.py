@@ -1,4 +1,4 @@
-"""A generated corpus and a tiny encoder, for `--scale tiny`: all of an experiment in a minute."""
+"""A generated corpus and a tiny encoder, for `--scale tiny`: all of an experiment, small."""
 
 from __future__ import annotations
 

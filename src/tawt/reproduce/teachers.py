@@ -90,7 +90,7 @@ class Simulation:
 
     @classmethod
     def tiny(cls) -> Simulation:
-        """A few seconds on one core, and still a near source helps more than a far one."""
+        """Small, and still a near source helps more than a far one."""
         return cls(
             inputs=30,
             classes=4,

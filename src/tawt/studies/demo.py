@@ -25,7 +25,7 @@ _DIGITS: dict[str, Any] = {
     "training": {"learning_rate": 0.01, "head_learning_rate": 0.01, "update_every": 20},
 }
 DEMO_ROWS = tuple(name for name in ROWS if name != "joint then fine-tuning")
-"""Those that the digits' story needs: it should be told in about a minute."""
+"""Those that the digits' story needs: it should be told soon."""
 
 _TAGGING: dict[str, Any] = {
     "name": "demo-tagging",

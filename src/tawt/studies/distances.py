@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from tawt.distance import Estimates, Job, Question, SampleSizes, Workshop, answered, estimated
+from tawt.distance import Estimates, Question, SampleSizes, Workshop, answered, estimated
+from tawt.distance.measuring import mean_weights
+from tawt.distance.partial import so_far
 from tawt.distance.trained import held_out
-from tawt.errors import ConfigError, DataError, Interrupted, RunError
-from tawt.studies import building, files
-from tawt.studies.config import difference, dumped, load
+from tawt.errors import ConfigError, DataError, Interrupted
+from tawt.studies import building
 from tawt.studies.data_sections import DigitsData, EncoderConfig, GrammarData, TextData
-from tawt.studies.folder import CONFIG as RUN_CONFIG
-from tawt.studies.folder import DATA
+from tawt.studies.distance_folder import DistanceFolder, Item, KeptEstimates
+from tawt.studies.distance_work import Step, Work
 from tawt.studies.pool import do_all
 from tawt.studies.record import circumstances
 from tawt.training import JointTraining, PreTraining
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from tawt.distance.budgets import Budget
-    from tawt.studies.config import RunConfig
-    from tawt.tasks import Task
+    import torch
 
-DISTANCE, CONFIG, TRAININGS = "distance.json", "distance.yaml", "trainings"
-_NEEDED = ("target", "telling", "sources", "seeds", "mixtures", "trained", "estimates", "gains",
-           "metric", "rates", "terms", "seconds", "correlations", "open_constants")  # fmt: skip
+    from tawt.distance.budgets import Budget
+    from tawt.distance.measuring import Outcomes
+    from tawt.studies.config import RunConfig
+    from tawt.tasks import MultiTaskModel, Task
+
 _MOST_DIGITS = 400  # labelled images that the digits have for the target
 
 
@@ -50,85 +49,220 @@ class Asked:
     """Of the samples that estimates are made from."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A question with all that was read to answer it."""
+
+    config: RunConfig
+    asked: Asked
+    question: Question
+    tasks: Mapping[str, Task]
+    measured: Mapping[str, Task]
+    """The tasks that distances are measured to, with their held-out examples."""
+    model: MultiTaskModel
+    """Before training."""
+
+    @property
+    def budget(self) -> Budget:
+        """How long its trainings last."""
+        settings = self.config.training
+        return self.question.budget(
+            self.tasks, epochs=self.config.epochs, batch=settings.batch_size
+        )
+
+
+def prepared(config: RunConfig, asked: Asked) -> Study:
+    """Read everything; nothing is written.
+
+    Raises:
+        TawtError: Saying what does not fit together.
+    """
+    first = config.model_copy(update={"seed": asked.seeds[0]})
+    question, tasks = checked(first, asked)
+    measured = _measured(first, question, tasks)
+    for task in measured.values():
+        try:
+            held_out(task)
+        except DataError as error:
+            if task.name == config.target:
+                raise
+            raise DataError(
+                f"--matrix measures to every task, but {task.name!r} has neither dev nor test "
+                "examples; give it some, or leave out --matrix."
+            ) from error
+    model = building.model(first, list(tasks.values()))
+    return Study(
+        config=config,
+        asked=asked,
+        question=question,
+        tasks=tasks,
+        measured=measured,
+        model=model,
+    )
+
+
 def measure_distances(
-    config: RunConfig,
-    folder: Path,
+    study: Study,
+    path: Path,
     *,
-    asked: Asked,
     workers: int,
     device: str,
     overwrite: bool,
     should_stop: Callable[[], bool],
-    on_done: Callable[[int, int], None],
+    on_step: Callable[[Step], None] = lambda step: None,
+    on_stopped: Callable[[dict[str, Any]], None] = lambda values: None,
 ) -> dict[str, Any]:
     """Train what is not trained yet, estimate, and leave all that follows in a folder.
 
     Args:
-        config: Names sources and target, model and training.
-        folder: Keeps a file for each training.
-        asked: What is to be found out.
+        study: What is asked, and what was read.
+        path: Folder with a file for each training and each piece of the estimates.
         workers: Trainings at a time.
         device: Where to train.
-        overwrite: Forget the trainings that the folder has.
-        should_stop: Asked now and then.
-        on_done: Told how many steps of how many are done.
+        overwrite: Forget what the folder has.
+        should_stop: Asked after every pass over a batch.
+        on_step: Told how much of the work is done.
+        on_stopped: Told what is known so far, as `load_distance` returns it, before `Interrupted`
+            is raised.
 
     Returns:
         What was written to `distance.json`.
     """
     where = chosen_device(device)
-    first = config.model_copy(update={"seed": asked.seeds[0]})
-    question, tasks = checked(first, asked)
-    _open(folder, config, tasks, overwrite=overwrite)
-    items = [Item(job, seed) for seed in asked.seeds for job in question.jobs]
-    outcomes = {item: _known(folder, item, question) for item in items}
-    missing = [item for item, outcome in outcomes.items() if outcome is None]
-    if missing and not asked.training:  # what was trained before is of use only if it is all
-        items, outcomes, missing = [], {}, []
-    total = len(items) + question.estimated(trained=bool(items))
-    done = len(items) - len(missing)
-    on_done(done, total)
+    folder = DistanceFolder(path)
+    data = building.fingerprints(list(study.tasks.values()))
+    folder.check(study.config, data, overwrite=overwrite)  # before the folder is touched
+    with folder.locked():
+        folder.open(study.config, data, overwrite=overwrite)
+        return _Measuring(study, folder, where, should_stop, on_step).done(
+            workers=workers, device=device, on_stopped=on_stopped
+        )
 
-    def count() -> None:
-        nonlocal done
-        done += 1
-        on_done(done, total)
-        if should_stop():
-            raise Interrupted("Stopped as asked; run the same command again to go on.")
 
-    def keep(item: Item, outcome: dict[str, Any]) -> None:
-        files.write_json(_file(folder, item), outcome)
-        outcomes[item] = outcome
-        count()
+class _Measuring:
+    """One call of `measure_distances`, and what it knows so far."""
 
-    if missing:
+    def __init__(
+        self,
+        study: Study,
+        folder: DistanceFolder,
+        where: torch.device,
+        should_stop: Callable[[], bool],
+        on_step: Callable[[Step], None],
+    ) -> None:
+        asked, question = study.asked, study.question
+        self._study, self._folder, self._where = study, folder, where
+        self._should_stop = should_stop
+        items = [Item(job, seed) for seed in asked.seeds for job in question.jobs]
+        known = {item: folder.known(item, question) for item in items}
+        self._missing = [item for item, outcome in known.items() if outcome is None]
+        if self._missing and not asked.training:  # what was trained before is of use if it is all
+            known, self._missing = {}, []
+        self._outcomes: Outcomes = {
+            (item.job, item.seed): found for item, found in known.items() if found is not None
+        }
+        self._kept = KeptEstimates(folder.path, seed=asked.seeds[0], sizes=asked.sizes)
+        self._tasks = {**study.tasks, **study.measured}
+        self._work = Work(
+            question,
+            self._tasks,
+            budget=study.budget,
+            sizes=asked.sizes,
+            trainings=[item.job for item in self._missing],
+            mixtures=self._mixtures(),
+            kept=self._kept,
+            on_step=on_step,
+        )
+
+    def _mixtures(self) -> dict[str, dict[str, float]]:
+        """What will be estimated; learned weights cost the same as those that they start from."""
+        if self._missing:
+            return self._study.question.mixtures
+        return mean_weights(self._study.question, self._outcomes, self._study.asked.seeds)
+
+    def done(
+        self, *, workers: int, device: str, on_stopped: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
+        """Train, estimate, and leave what follows."""
+        try:
+            self._train(workers=workers, device=device)
+            estimates = self._estimate()
+        except Interrupted as stop:
+            on_stopped(self._so_far())
+            raise Interrupted(
+                f"Stopped as asked; what was found is kept in {self._folder.path}. Run the same "
+                "command again to go on."
+            ) from stop
+        study = self._study
+        found = answered(
+            study.question,
+            self._tasks,
+            study.model,
+            self._outcomes,
+            estimates,
+            seeds=study.asked.seeds,
+        )
+        return self._folder.finish(
+            {
+                **found.as_json(),
+                "telling": _telling(study.config, estimates),
+                **circumstances(self._where),
+            }
+        )
+
+    def _check(self) -> None:
+        if self._should_stop():
+            raise Interrupted("Stopped as asked.")
+
+    def _train(self, *, workers: int, device: str) -> None:
+        def keep(item: Item, outcome: dict[str, Any]) -> None:
+            self._folder.keep(item, outcome)
+            self._outcomes[item.job, item.seed] = outcome
+            self._work.trained(item.job)
+            self._check()
+
+        if not self._missing:
+            return
+        study = self._study
         do_all(
             partial(
                 _trained,
-                config=config,
-                question=question,
-                budget=question.budget(
-                    tasks, epochs=config.epochs, batch=config.training.batch_size
-                ),
+                config=study.config,
+                question=study.question,
+                budget=study.budget,
                 device=device,
             ),
-            missing,
-            workers=min(workers, len(missing)),
+            self._missing,
+            workers=min(workers, len(self._missing)),
             called=lambda item: f"{item.job.what} {item.job.name}, seed {item.seed}",
-            should_stop=should_stop,
+            should_stop=self._should_stop,
             on_done=keep,
         )
-    known = {(item.job, item.seed): found for item, found in outcomes.items() if found is not None}
-    model = building.model(first, list(tasks.values()))
-    model.representation.to(where)
-    by_name = {**tasks, **_measured(first, question, tasks)}
-    estimates: Estimates = estimated(
-        question, by_name, model, known, seeds=asked.seeds, sizes=asked.sizes, on_done=count
-    )
-    found = answered(question, by_name, model, known, estimates, seeds=asked.seeds)
-    values = {**found.as_json(), "telling": _telling(config, estimates), **circumstances(where)}
-    files.write_json(folder / DISTANCE, values)
-    return load_distance(folder)
+
+    def _estimate(self) -> Estimates:
+        study = self._study
+
+        def work(done: float) -> None:
+            self._work.estimated(done)
+            self._check()
+
+        study.model.representation.to(self._where)
+        return estimated(
+            study.question,
+            self._tasks,
+            study.model,
+            self._outcomes,
+            seeds=study.asked.seeds,
+            sizes=study.asked.sizes,
+            kept=self._kept,
+            on_work=work,
+        )
+
+    def _so_far(self) -> dict[str, Any]:
+        study = self._study
+        found = so_far(study.question, self._outcomes, self._kept, seeds=study.asked.seeds)
+        estimates = Estimates(found.estimates, {})
+        return {**found.as_json(), "telling": _telling(study.config, estimates)}
 
 
 def _telling(config: RunConfig, estimates: Estimates) -> str:
@@ -143,14 +277,6 @@ def _telling(config: RunConfig, estimates: Estimates) -> str:
     return "leep" if heads_tell and all("leep" in found[n] for n in sources) else "tangent"
 
 
-@dataclass(frozen=True)
-class Item:
-    """A training, and its seed."""
-
-    job: Job
-    seed: int
-
-
 def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]:
     """The question and the tasks, if they fit together."""
     if not isinstance(config.target, str):
@@ -162,76 +288,7 @@ def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]
         raise ConfigError(
             "The generated corpus has held-out sentences of its target only; leave out --matrix."
         )
-    for task in _measured(config, question, tasks).values():
-        try:
-            held_out(task)
-        except DataError as error:
-            if task.name == config.target:
-                raise
-            raise DataError(
-                f"--matrix measures to every task, but {task.name!r} has neither dev nor test "
-                "examples; give it some, or leave out --matrix."
-            ) from error
     return question, tasks
-
-
-def load_distance(folder: Path) -> dict[str, Any]:
-    """What `measure_distances` left in a folder."""
-    values: dict[str, Any] = files.read_json(folder / DISTANCE)
-    missing = [name for name in _NEEDED if name not in values]
-    if missing:
-        raise RunError(f"{folder / DISTANCE} is damaged: it has no {missing[0]!r}.")
-    return values
-
-
-def _open(folder: Path, config: RunConfig, tasks: Mapping[str, Task], *, overwrite: bool) -> None:
-    """Refuse a folder that holds something else; leave there what this is about."""
-    if (folder / RUN_CONFIG).exists():
-        raise RunError(f"{folder} holds a single run; give the distances another folder.")
-    data = building.fingerprints(list(tasks.values()))
-    started = (folder / CONFIG).exists()
-    if not started and _has_files(folder):
-        raise RunError(f"{folder} holds no distances and is not empty; give another --out.")
-    if started and not overwrite:
-        other = difference(config, load(folder / CONFIG))
-        if other is None and files.read_json(folder / DATA) != data:
-            other = "the data has changed"
-        if other is not None:
-            raise RunError(
-                f"{folder} holds the distances of something else ({other}); give another --out, or "
-                "--overwrite to start again."
-            )
-        return
-    if (folder / TRAININGS).exists():
-        shutil.rmtree(folder / TRAININGS)
-    (folder / DISTANCE).unlink(missing_ok=True)
-    files.write_json(folder / DATA, data)
-    files.write(folder / CONFIG, dumped(config))
-
-
-def _has_files(folder: Path) -> bool:
-    """Whether there is something of somebody else's."""
-    if not folder.is_dir():
-        return folder.exists()
-    return any(not path.name.startswith(".") for path in folder.iterdir())
-
-
-def _file(folder: Path, item: Item) -> Path:
-    name = f"{item.job.what}-{quote(item.job.name, safe='')}.json"
-    return folder / TRAININGS / str(item.seed) / name
-
-
-def _known(folder: Path, item: Item, question: Question) -> dict[str, Any] | None:
-    """The outcome of a training that was made before, if it is of these weights and targets."""
-    path = _file(folder, item)
-    if not path.exists():
-        return None
-    outcome = files.read_json(path)
-    if item.job.what in ("sources", "half") and outcome.get("weights") != dict(item.job.weights):
-        return None
-    measures = item.job.what not in ("alone", "with")
-    missing = set(question.measured) - set(outcome.get("risks", {}))
-    return None if measures and missing else outcome
 
 
 def _trained(

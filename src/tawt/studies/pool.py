@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor, wait
@@ -118,14 +119,28 @@ def do_all(
                 else:
                     on_done(pending[future], future.result())
         except BaseException as error:
-            if isinstance(error, Interrupted):
-                for process in list(pool._processes.values()):
-                    process.terminate()  # SIGTERM, which workers take as a request
-            # Waited for here: a pool that the interpreter's exit finds half shut complains there.
-            pool.shutdown(wait=True, cancel_futures=True)
+            _end(
+                pool, ask=isinstance(error, Interrupted), kill=isinstance(error, KeyboardInterrupt)
+            )
             raise
     if failures:
         raise TawtError(f"{len(failures)} of {len(items)} runs failed; the first: {failures[0]}")
+
+
+def _end(pool: ProcessPoolExecutor, *, ask: bool, kill: bool) -> None:
+    """Wait for the workers, which may be asked to stop; a second Ctrl-C ends them at once."""
+    workers = list(pool._processes.values())
+    try:
+        for worker in workers if ask else ():
+            worker.terminate()  # SIGTERM, which workers take as a request
+        for worker in workers if kill else ():
+            worker.kill()
+        # Waited for here: a pool that the interpreter's exit finds half shut complains there.
+        pool.shutdown(wait=True, cancel_futures=True)
+    except KeyboardInterrupt:
+        for worker in workers:
+            worker.kill()
+        raise
 
 
 def _failure(future: Future[R]) -> TawtError | None:
@@ -154,6 +169,18 @@ def _prepare_worker() -> None:
     # What there is to say about the data was said before the first run, once.
     logging.getLogger("tawt.studies.text_building").setLevel(logging.ERROR)
     signal.signal(signal.SIGTERM, _ask_to_stop)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would wait for work for ever.
+
+    It ends at once, as if it had been killed too: what it writes is whole or not there.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _ask_to_stop(number: int, frame: FrameType | None) -> None:

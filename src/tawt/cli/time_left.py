@@ -1,0 +1,70 @@
+"""Progress whose time left is measured from the work that is done."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
+
+from tawt.cli import console
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.progress import Task
+
+
+class TimeLeft(ProgressColumn):
+    """The time that the rest takes at the pace of all that is done so far.
+
+    Rich's own column looks at the last steps alone, of which several may end at once where several
+    processes work.
+    """
+
+    def render(self, task: Task) -> Text:
+        """Nothing is told before something is done."""
+        left = time_left(task.elapsed, done=task.completed, total=task.total)
+        told = "-:--:--" if left is None else str(timedelta(seconds=left))
+        return Text(f"left {told}", style="progress.remaining")
+
+
+def time_left(elapsed: float | None, *, done: float, total: float | None) -> int | None:
+    """In seconds, if it can be told.
+
+    Example:
+        >>> time_left(30.0, done=10, total=40)
+        90
+        >>> time_left(5.0, done=0, total=40) is None
+        True
+    """
+    if elapsed is None or total is None or done <= 0:
+        return None
+    return round(elapsed * max(0.0, total - done) / done)
+
+
+@contextmanager
+def measured_progress(*, quiet: bool) -> Iterator[Progress]:
+    """A bar for work that is told in parts of a whole; silent elsewhere than on a terminal."""
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeLeft(),
+        console=console.err,
+        disable=quiet or not console.err.is_terminal,
+        transient=True,
+    ) as bar:
+        yield bar
