@@ -56,6 +56,7 @@ _PLAIN = {
     bool: "`true`, `false`",
 }
 _SIGNS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
+_FAR = 1_000_000  # bounds that only keep numbers computable are said once, above the tables
 _TABLE = re.compile(r"(<!-- fields: (\w+) -->\n).*?(<!-- end of fields -->)", re.DOTALL)
 
 
@@ -151,7 +152,7 @@ def _bounded(values: str, metadata: list[Any]) -> str:
         f"{word} {getattr(entry, sign)}"
         for entry in metadata
         for sign, word in _SIGNS.items()
-        if hasattr(entry, sign)
+        if hasattr(entry, sign) and abs(getattr(entry, sign)) < _FAR
     ]
     return ", ".join([values, *bounds])
 

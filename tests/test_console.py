@@ -7,6 +7,7 @@ import pytest
 from rich.table import Table
 
 from tawt.cli import console
+from tawt.cli.plain import PlainFormatter
 from tests.hostile import UNSAFE, obeyed
 
 
@@ -52,7 +53,7 @@ def test_tables_of_tasks_show_names(capsys):
 
 def test_a_log_message_is_safe():
     message = logging.makeLogRecord({"msg": "task \x1b[31m%s", "args": ("a\x07",)})
-    assert console.PlainFormatter().format(message) == "task \\u001b[31ma\\u0007"
+    assert PlainFormatter().format(message) == "task \\u001b[31ma\\u0007"
 
 
 def test_an_error_is_safe(call):

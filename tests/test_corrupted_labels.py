@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from tawt.arrays import MLP, classification
 from tawt.hypergradient import Cosine
+from tawt.studies.agreement import deviations
 from tawt.tasks import MultiTaskModel
 from tawt.training import PreTraining, Settings, train
 from tawt.units import Units
@@ -78,6 +79,9 @@ def test_weights_on_examples_find_wrong_labels_and_recover_what_they_cost(digits
 
     weights = learned.weights.relative("source", np.arange(SOURCE_SIZE)).numpy()
     assert roc_auc_score(~wrong, weights) >= 0.8
+    source = classification("source", train=(parts["source"][0], given))
+    within = deviations(source, learned.mean_alignments[:SOURCE_SIZE].numpy())
+    assert roc_auc_score(~wrong, within) >= 0.8
     assert weights[wrong].mean() < 0.5 * weights[~wrong].mean()
     assert clean - corrupted > 0.05
     assert recovered - corrupted >= 0.5 * (clean - corrupted)

@@ -90,7 +90,7 @@ def test_a_pipe_for_a_data_file(pipe, call):
         ("../pipe", "is not a regular file"),
         ("../loop", "circle"),
         ("~nosuchuser/x", "there is no user"),
-        ("nul\0", "null"),
+        ("nul\0", "NUL"),
     ],
 )
 @pytest.mark.usefixtures("pipe", "loop")

@@ -7,6 +7,7 @@ Never a traceback, never a hang, nothing half-written.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -17,7 +18,9 @@ import unittest.mock
 from dataclasses import dataclass
 from pathlib import Path
 
-from tawt.cli.app import main
+import typer.main
+
+from tawt.cli.app import app, main
 
 _TRAINS = (  # where work begins that takes more than a moment
     ("tawt.studies.run", "train"),
@@ -69,7 +72,9 @@ def run_cli(arguments, *, seconds, stdin=b""):
         for module, name in _TRAINS:
             patched = unittest.mock.patch.object(importlib.import_module(module), name, _start)
             stack.enter_context(patched)
+        stack.enter_context(unittest.mock.patch("tawt.cli.app.app", _command()))
         stack.enter_context(_noting_configs(configs))
+        stack.enter_context(unittest.mock.patch("huggingface_hub.constants.HF_HUB_OFFLINE", True))
         stack.enter_context(unittest.mock.patch.dict(os.environ, TAWT_TRACEBACK="1"))
         for name, stream in (("stdin", _stream(stdin)), ("stdout", out), ("stderr", err)):
             stack.enter_context(unittest.mock.patch.object(sys, name, stream))
@@ -105,6 +110,12 @@ def listing(folder):
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in sorted(Path(folder).rglob("*"))
     }
+
+
+@functools.cache
+def _command():
+    """Every command, which typer would build again for each case."""
+    return typer.main.get_command(app)
 
 
 def _start(*arguments, **named):

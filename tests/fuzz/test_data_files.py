@@ -182,15 +182,11 @@ def test_what_datasets_saved(tmp_path):
     rows.save_to_disk("saved")
     for number in share(0.04):
         draw = drawn("saved", number)
-        shutil.rmtree("copy", ignore_errors=True)
-        shutil.copytree("saved", "copy")
-        path = draw.choice(sorted(Path("copy").glob("*.json")))
+        folder = tmp_path / f"copy-{number}"  # a new one: the last may still be mapped
+        shutil.copytree("saved", folder)
+        path = draw.choice(sorted(folder.iterdir()))
         path.write_bytes(data_files.mutated(draw, path.read_bytes(), CONTENTS))
-        if draw.random() < 0.2:
-            arrow = next(Path("copy").glob("*.arrow"))
-            content = arrow.read_bytes()
-            arrow.write_bytes(content[: draw.randrange(len(content))])
-        attempt("data", "inspect", "copy", "--kind", "classification", folder=tmp_path / "copy")
+        attempt("data", "inspect", folder, "--kind", "classification", folder=folder)
 
 
 def test_arrays(tmp_path):
@@ -249,13 +245,20 @@ def pairs(options):
 
 def test_damaged_encoders(encoder, tmp_path):
     Path("a.txt").write_text("EU B-ORG\nrejects O\n")
-    for number in share(0.02):
+    task = {"train": "a.txt", "test": "a.txt"}
+    values = {"data": {"kind": "text", "tasks": {"goal": task}}, "target": "goal"}
+    values |= {"paradigm": "single-task", "model": {"encoder": "copy"}}
+    Path("study.yaml").write_text(yaml.safe_dump(values))
+    for number in share(0.03):
         draw = drawn("encoder", number)
         shutil.rmtree("copy", ignore_errors=True)
         shutil.copytree(encoder, "copy")
-        path = draw.choice(sorted(Path("copy").glob("*.json")))
+        path = draw.choice(sorted(Path("copy").iterdir()))
         path.write_bytes(data_files.mutated(draw, path.read_bytes(), CONTENTS))
-        attempt("data", "inspect", "a.txt", "--encoder", "./copy", folder=tmp_path / "copy")
+        folder = tmp_path / "copy"
+        attempt("data", "inspect", "a.txt", "--encoder", "./copy", folder=folder)
+        attempt("train", "study.yaml", "--out", "run", "--device", "cpu", folder=folder)
+        shutil.rmtree("run", ignore_errors=True)
 
 
 class Echo:

@@ -30,7 +30,7 @@ def test_sentences_are_audited_with_their_words_and_lines(tiny, tmp_path, alignm
     study = tagging_study(tmp_path / "study", tiny, paradigm="joint")
     run(with_units(study, "example", alignment=alignment).config, tmp_path / "run")
     rows = audit(tmp_path / "run", most=36)
-    assert [row["weight"] for row in rows] == sorted(row["weight"] for row in rows)
+    assert [row["deviation"] for row in rows] == sorted(row["deviation"] for row in rows)
     tasks, *_ = check(study.config)
     source = next(task for task in tasks if task.name == "pos")
     row = next(row for row in rows if row["source"] == "pos")

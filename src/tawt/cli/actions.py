@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 import typer
-import yaml
 
 from tawt.cli import console
 from tawt.cli.previewing import show_first
 from tawt.errors import ConfigError, RunError
 from tawt.report import comparison_page, distance_page, markdown, runs_page
+from tawt.report.reading import checked_distances
 from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
 from tawt.studies.comparison_folder import COMPARISON
-from tawt.studies.config import line_meant
+from tawt.studies.config_errors import line_meant, shown
 from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.studies.distance_folder import DISTANCE, load_distance
 from tawt.studies.files import write
 from tawt.studies.locks import locked
 from tawt.studies.stopping import stop_on_signals
 from tawt.studies.words import in_words
+from tawt.studies.yaml_lines import read_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -152,7 +153,7 @@ def build_report(runs: Sequence[Path], output: Path | None) -> None:
     if len(runs) == 1 and (first / COMPARISON).exists():
         page = comparison_page(load_comparison(first), first)
     elif len(runs) == 1 and (first / DISTANCE).exists():
-        page = distance_page(load_distance(first))
+        page = distance_page(checked_distances(load_distance(first), first / DISTANCE))
     else:
         for path in runs:
             if (path / COMPARISON).exists() or (path / DISTANCE).exists():
@@ -171,12 +172,14 @@ def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
         name, equals, value = item.partition("=")
         if not equals or not name:
             raise ConfigError(
-                f"An override is KEY=VALUE, such as training.batch_size=16; got {item!r}."
+                f"An override is KEY=VALUE, such as training.batch_size=16; got {shown(item)}."
             )
         try:
-            values[name] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"The value of {name} is not YAML: {value!r}.") from error
+            values[name] = read_value(value)
+        except ConfigError as error:
+            raise ConfigError(
+                f"-o {shown(name)[1:-1]}: {shown(value)} is not YAML: {error}"
+            ) from error
     return load(config, values)
 
 

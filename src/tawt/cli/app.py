@@ -1,4 +1,4 @@
-"""The application: its commands, and what happens when one fails."""
+"""The application: its commands."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 import tawt
-from tawt.cli import commands, console, distance_commands, research_commands
-from tawt.errors import Interrupted, TawtError, is_out_of_memory
+from tawt.cli import commands, distance_commands, research_commands, streams
+from tawt.cli.failing import exit_status
+from tawt.cli.plain import PlainFormatter
 
 app = typer.Typer(
     name="tawt",
@@ -49,29 +50,17 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; exit 2 on a user's mistake, 130 when interrupted."""
+    """Run the command line; what exit statuses mean is in `tawt.cli.failing`."""
+    streams.occupy_closed()
     log = logging.StreamHandler()
-    log.setFormatter(console.PlainFormatter("%(levelname)s: %(message)s"))
+    log.setFormatter(PlainFormatter("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
-    try:
-        app()
-    except (Interrupted, KeyboardInterrupt) as stop:
-        _complain(str(stop) or "interrupted")
-        sys.exit(130)
-    except TawtError as error:
-        _complain(str(error))
-        sys.exit(2)
-    except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
-            raise
-        _complain("Out of memory. Lower --batch-size, or use --device cpu.")
-        sys.exit(2)
-    except OSError as error:  # a file or folder that cannot be had, wherever it turned up
-        _complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
-        sys.exit(2)
+    sys.exit(exit_status(_run))
 
 
-def _complain(message: str) -> None:
-    """One line, whatever the message has in it."""
-    typer.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    typer.echo(console.plain(" ".join(message.split())), err=True)
+def _run() -> int:
+    streams.check_open()
+    streams.check_arguments(sys.argv)
+    status = app(standalone_mode=False)  # raises what is wrong with options and arguments
+    streams.flush()
+    return status if isinstance(status, int) else 0

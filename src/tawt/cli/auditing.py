@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from tawt.cli import console
 from tawt.errors import ConfigError
 from tawt.studies import files
-from tawt.studies.auditing import audit
-from tawt.studies.units import as_csv
+from tawt.studies.agreement import in_words
+from tawt.studies.auditing import examine
+from tawt.studies.spreadsheet import as_csv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 def audit_run(
     run: Path, *, most: int, trusted: bool, output: Path | None, quiet: bool, as_json: bool
 ) -> None:
-    """Write the examples that the target trusts least."""
+    """Write the examples that agree least with the target; say which labels do as a whole."""
     if output is not None and output.is_dir():
         raise ConfigError(f"--out must be a file; {output} is a folder.")
-    rows = audit(run, most=most, trusted=trusted)
+    found = examine(run, most=most, trusted=trusted)
     if as_json:
-        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        console.write(json.dumps(found.examples, indent=2, ensure_ascii=False) + "\n")
+    elif output is None:
+        console.write(as_csv(found.examples))
+    else:
+        files.write(output, as_csv(found.examples))
+    if quiet:
         return
-    table = as_csv(rows)
-    if output is None:
-        sys.stdout.write(table)
-        return
-    files.write(output, table)
-    if not quiet:
-        console.say(f"{len(rows)} examples: {output}")
+    if output is not None and not as_json:
+        console.say(f"{len(found.examples)} examples: {output}")
+    for row in found.labels:  # beside the table, which may be on its way to another program
+        console.note(in_words(row))

@@ -6,6 +6,7 @@ completion must not wait for torch.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,10 +27,28 @@ LogWith = Annotated[
 Device = Annotated[
     str, typer.Option("--device", help="auto (a GPU if there is one), cpu, cuda or cuda:N.")
 ]
+
+
+def _checked_jobs(jobs: int | None) -> int | None:
+    most = max(64, 4 * (os.cpu_count() or 1))
+    if jobs is not None and jobs > most:
+        raise typer.BadParameter(
+            f"{jobs} processes at a time would fill the memory before the first run begins; give "
+            f"at most {most} here (one for each core is usual)."
+        )
+    return jobs
+
+
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", min=1, help="Runs at a time; one per core by default, one on a GPU."),
+    typer.Option(
+        "--jobs",
+        min=1,
+        callback=_checked_jobs,
+        help="Runs at a time; one per core by default, one on a GPU.",
+    ),
 ]
+MOST_SEEDS = 10_000
 CheckpointSeconds = Annotated[
     float, typer.Option("--checkpoint-seconds", min=0, help="Seconds between checkpoints.")
 ]
@@ -43,7 +62,8 @@ def demo(
         Path | None, typer.Option("--out", help="Where the runs go; runs/demo by default.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each row; 5 for digits, 2 for tagging.")
+        int | None,
+        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row; 5 for digits, 2 for tagging."),
     ] = None,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
@@ -112,7 +132,7 @@ def compare(
     row: Annotated[
         list[str] | None, typer.Option("--row", help="A way of training; repeat for several.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each row.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row.")] = 5,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
     device: Device = "auto",
@@ -175,7 +195,9 @@ def predict(
         str | None, typer.Option("--target", help="Which target, where the run has several.")
     ] = None,
     device: Device = "auto",
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Rows at a time.")] = 32,
+    batch_size: Annotated[
+        int, typer.Option("--batch-size", min=1, max=65_536, help="Rows at a time.")
+    ] = 32,
     quiet: Quiet = False,
 ) -> None:
     """Tag or label the text in FILE with a finished run.
@@ -209,7 +231,7 @@ def audit(
     run: Annotated[Path, typer.Argument(help="A finished run with weights on examples or groups.")],
     most: Annotated[int, typer.Option("--most", min=1, help="How many examples.")] = 100,
     trusted: Annotated[
-        bool, typer.Option("--trusted", help="The most trusted instead, most first.")
+        bool, typer.Option("--trusted", help="Those that agree most instead, most first.")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("--out", help="A CSV file; standard output by default.")
@@ -217,12 +239,14 @@ def audit(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """List the source examples that the target trusts least, as CSV: where labels may be wrong.
+    """List the source examples that agree least with the target, among those of their label.
 
-    For runs with `weighting: {unit: example}` (or group). Columns: rank; source; example, counted
-    from 1; line of its file, for text; weight, what it counts beside the average example of its
-    source; alignment, the mean over all updates; label; text. The data must still be where the
-    run read it.
+    They are worth a look first: a wrong label is one reason, rarity and difficulty are others. For
+    runs with `weighting: {unit: example}` (or group). CSV with the columns: rank; source; example,
+    counted from 1; line of its file, for text; weight, what it counts beside the average example
+    of its source; alignment, the mean over all updates; deviation, how far that is from the mean
+    of its label, in standard deviations; label; text. Labels that agree less as a whole are named
+    on standard error. The data must still be where the run read it.
     """
     from tawt.cli import auditing
 
@@ -276,7 +300,9 @@ def inspect(
     ] = None,
     max_length: Annotated[
         int | None,
-        typer.Option("--max-length", min=8, help="FILE: pieces at once; 128 by default."),
+        typer.Option(
+            "--max-length", min=8, max=1_000_000, help="FILE: pieces at once; 128 by default."
+        ),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,

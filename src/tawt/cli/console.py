@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import re
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as well
+from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
 from tawt.report import tables
 
 if TYPE_CHECKING:
@@ -31,40 +32,6 @@ if TYPE_CHECKING:
 
     from tawt.studies import Comparison, RowResult
 
-# Control characters, which terminals obey; line ends other than the usual one; marks that let text
-# run the other way; halves of characters, which cannot be written.
-_COMMANDS = "\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-_UNSAFE = re.compile(f"[{_COMMANDS}]")
-_UNSAFE_IN_LINES = re.compile(f"(?![\t\n])[{_COMMANDS}]")
-_SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
-
-
-def plain(text: str) -> str:
-    r"""A name, a label or another text of the user's, such that no terminal obeys it.
-
-    Control characters, line ends and what turns the direction of writing become visible, as JSON
-    writes them.
-
-    Example:
-        >>> print(plain("a\x1b[31m label"), plain("two\nlines"))
-        a\u001b[31m label two\nlines
-    """
-    return _UNSAFE.sub(_visible, text)
-
-
-def plain_lines(text: str) -> str:
-    r"""As `plain`, of lines and tables: tabs and ends of lines stay.
-
-    Example:
-        >>> plain_lines("word\ttag\x07").split("\t")
-        ['word', 'tag\\u0007']
-    """
-    return _UNSAFE_IN_LINES.sub(_visible, text)
-
-
-def _visible(found: re.Match[str]) -> str:
-    return _SHORT.get(found[0], f"\\u{ord(found[0]):04x}")
-
 
 class _PlainConsole(Console):
     """Shows whatever it is given without letting the terminal obey it."""
@@ -73,16 +40,8 @@ class _PlainConsole(Console):
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            is_ours = bool(segment.control) or not _UNSAFE_IN_LINES.search(segment.text)
-            yield segment if is_ours else Segment(plain_lines(segment.text), segment.style)
-
-
-class PlainFormatter(logging.Formatter):
-    """Log messages as `plain_lines`."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The message, as it is shown."""
-        return plain_lines(super().format(record))
+            text = segment.text if segment.control else plain_lines(segment.text)
+            yield segment if text == segment.text else Segment(text, segment.style)
 
 
 out = _PlainConsole(highlight=False)
@@ -92,6 +51,16 @@ err = _PlainConsole(stderr=True, highlight=False)
 def say(message: str) -> None:
     """A sentence on standard output."""
     out.print(Text(plain_lines(message)), soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """A sentence on standard error, beside data on standard output."""
+    err.print(Text(plain_lines(message)), soft_wrap=True)
+
+
+def write(data: str) -> None:
+    """Data on standard output: as it is for a file or another program, safe for a terminal."""
+    sys.stdout.write(plain_lines(data) if sys.stdout.isatty() else data)
 
 
 def cell(text: str) -> Text:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tawt.cli.commands import Config, Device, Jobs, Json, Override, Overwrite, Quiet
+from tawt.cli.commands import MOST_SEEDS, Config, Device, Jobs, Json, Override, Overwrite, Quiet
 
 
 def distance(
@@ -35,7 +35,7 @@ def distance(
             help="One more mixture of sources to measure; repeat for several.",
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Trainings of each.")] = 3,
+    seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Trainings of each.")] = 3,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
     device: Device = "auto",

@@ -52,6 +52,8 @@ def predict_file(
     """Answer every example of a file, or of standard input, in order."""
     if output is not None and output.is_dir():
         raise ConfigError(f"--out must be a file; {output} is a folder.")
+    if source == STANDARD_INPUT and sys.stdin is None:
+        raise ConfigError("FILE is - for standard input, but that is closed; name a file.")
     typed = source == STANDARD_INPUT and sys.stdin.isatty()  # a person waits for each answer
     with _opened(source) as (handle, path):
         predictor = load_predictor(
@@ -92,8 +94,9 @@ def _opened(source: str) -> Iterator[tuple[BinaryIO, Path]]:
 
 def _print(lines: Iterable[bytes], *, at_once: bool) -> None:
     out = sys.stdout.buffer
+    safe = sys.stdout.isatty()
     for line in lines:
-        out.write(line)
+        out.write(console.plain_lines(line.decode()).encode() if safe else line)
         if at_once:
             out.flush()
     out.flush()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tawt.cli.commands import Device, Jobs, Json, Quiet
+from tawt.cli.commands import MOST_SEEDS, Device, Jobs, Json, Quiet
 
 
 def reproduce(
@@ -33,7 +33,8 @@ def reproduce(
         typer.Option(help="figure-weighted-samples: glove.6B.50d.txt, or package:NAME."),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of each number.", show_default="1")
+        int | None,
+        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each number.", show_default="1"),
     ] = None,
     cap: Annotated[
         bool, typer.Option("--cap", help="Take the largest possible where the data has too few.")
@@ -45,9 +46,11 @@ def reproduce(
     learning_rate: Annotated[
         float | None, typer.Option(help="Instead of the paper's 5e-5.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the paper's 4.")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="Instead of the paper's 4.")
+    ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Instead of the paper's 32.")
+        int | None, typer.Option(min=1, max=65_536, help="Instead of the paper's 32.")
     ] = None,
     precision: Annotated[
         Literal["fp32", "bf16"] | None, typer.Option(help="Instead of the paper's fp32.")

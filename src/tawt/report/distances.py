@@ -156,9 +156,10 @@ def measures_map(values: Values) -> go.Figure:
     trained, estimates = values["trained"].get(target, {}), values["estimates"][target]
     columns: dict[str, list[float | None]] = {}
     if trained:
-        columns["trained, clipped loss"] = [trained[name]["clipped"]["mean"] for name in rows]
-        if all("zero_one" in trained[name] for name in rows):
-            columns["trained, wrong"] = [trained[name]["zero_one"]["mean"] for name in rows]
+        columns["trained, clipped loss"] = [_mean(trained, name, "clipped") for name in rows]
+        wrong = [_mean(trained, name, "zero_one") for name in rows]
+        if None not in wrong:
+            columns["trained, wrong"] = wrong
     for estimate in reversed(ESTIMATES):
         found = [estimates.get(name, {}).get(estimate) for name in rows]
         if any(value is not None for value in found):
@@ -196,7 +197,7 @@ def against_truth(values: Values) -> go.Figure:
         x, y, labels = [], [], []
         for target, distances in values["trained"].items():
             known = values["estimates"].get(target, {})
-            both = [name for name in distances if estimate in known.get(name, {})]
+            both = [name for name in distances if known.get(name, {}).get(estimate) is not None]
             found = [known[name][estimate] for name in both]
             x += [distances[name]["clipped"]["mean"] for name in both]
             y += _scaled(found, turned=estimate in NEARER_IF_LARGER)
@@ -266,6 +267,11 @@ def _scaled(found: Sequence[float], *, turned: bool) -> list[float]:
     values = np.asarray(found, dtype=float) * (-1 if turned else 1)
     span = float(np.ptp(values)) if len(values) else 0.0
     return [0.5] * len(values) if span == 0 else ((values - values.min()) / span).tolist()
+
+
+def _mean(trained: Mapping[str, Any], name: str, loss: str) -> float | None:
+    found: Mapping[str, float] = trained.get(name, {}).get(loss) or {}
+    return found.get("mean")
 
 
 def _number(value: float | None) -> str:

@@ -80,7 +80,7 @@ def spread(updates: Updates) -> go.Figure:
             figure.add_trace(
                 go.Scatter(
                     x=steps,
-                    y=[update["units"]["quantiles"][name] for update in known],
+                    y=[update["units"]["quantiles"].get(name) for update in known],
                     mode="lines",
                     line={"width": 0, "color": _COLOURS[0]},
                     fill=fill,
@@ -93,7 +93,7 @@ def spread(updates: Updates) -> go.Figure:
     figure.add_trace(
         go.Scatter(
             x=steps,
-            y=[update["units"]["quantiles"]["0.5"] for update in known],
+            y=[update["units"]["quantiles"].get("0.5") for update in known],
             mode="lines",
             line={"color": _COLOURS[0]},
             name="median",
@@ -130,7 +130,7 @@ def sample_size(epochs: Sequence[Mapping[str, Any]]) -> go.Figure:
     known = [entry for entry in epochs if "effective_sample_size" in entry]
     figure = go.Figure(
         go.Scatter(
-            x=[entry["step"] for entry in known],
+            x=[entry.get("step") for entry in known],
             y=[entry["effective_sample_size"] for entry in known],
             mode="lines+markers",
             line={"color": _COLOURS[0]},

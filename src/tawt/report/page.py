@@ -11,6 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from tawt.errors import RunError
 from tawt.report import figures
+from tawt.report.reading import record_of, shown_units_of, updates_of
 from tawt.report.tables import HEADINGS, caption, cells, p_text
 from tawt.report.units import UnitTable, how_measured, unit_tables
 from tawt.studies import Comparison, RunFolder
@@ -64,7 +65,7 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
         plots=[Plot("scores", "Scores", figures.scores(comparison))],
         sections=sections,
         about={"circumstances": comparison.circumstances, "seconds": comparison.seconds},
-        config=(folder / CONFIG).read_text(encoding="utf-8"),
+        config=(folder / CONFIG).read_text(encoding="utf-8", errors="replace"),
     )
 
 
@@ -73,7 +74,7 @@ def runs_page(paths: Sequence[Path]) -> str:
     if not paths:
         raise RunError("There is no run to report on; name at least one run folder.")
     folders = [RunFolder(path) for path in paths]
-    records = [folder.record() for folder in folders]
+    records = [record_of(folder) for folder in folders]
     sections = [
         _section(folder, record, position=position, title=record["name"], is_open=position == 0)
         for position, (folder, record) in enumerate(zip(folders, records, strict=True))
@@ -133,10 +134,10 @@ def _row_sections(name: str, folder: Path, seeds: Sequence[int]) -> list[Section
     runs = [RunFolder(folder / str(seed)) for seed in seeds]
     key = slug(name)
     single = [
-        _section(run, run.record(), position=f"{key}-{seed}", title=f"{name}, seed {seed}")
+        _section(run, record_of(run), position=f"{key}-{seed}", title=f"{name}, seed {seed}")
         for run, seed in zip(runs, seeds, strict=True)
     ]
-    updates = [run.updates() for run in runs]
+    updates = [updates_of(run) for run in runs]
     if not all(updates):
         return single  # weights that do not move need no plot of how they did
     over_seeds = Section(
@@ -157,7 +158,7 @@ def _section(
     title: str,
     is_open: bool = False,
 ) -> Section:
-    updates = folder.updates()
+    updates = updates_of(folder)
     plots = _time_plots(f"run-{position}", updates) if updates else []
     if any("effective_sample_size" in entry for entry in record["epochs"]):
         figure = figures.sample_size(record["epochs"])
@@ -169,9 +170,9 @@ def _section(
     return Section(
         title=title,
         plots=plots,
-        tables=unit_tables(folder.shown_units()),
+        tables=unit_tables(shown_units_of(folder)),
         final={
-            name: (f"{share:.4f}", f"{record['multipliers'][name]:.3g}")
+            name: (f"{share:.4f}", _multiplier(record["multipliers"].get(name)))
             for name, share in record["weights"].items()
         },
         is_open=is_open,
@@ -212,7 +213,11 @@ def _said(record: dict[str, Any]) -> str:
 
 def _circumstances(record: dict[str, Any]) -> dict[str, Any]:
     kept = ("name", "seed", "versions", "machine", "commit", "began", "seconds", "steps")
-    return {key: record[key] for key in kept}
+    return {key: record.get(key) for key in kept}
+
+
+def _multiplier(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
 
 
 def _page(*, plots: list[Plot], sections: list[Section], **content: Any) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tawt.studies.markdown import escaped
 from tawt.studies.significance import RESAMPLES
 
 if TYPE_CHECKING:
@@ -75,11 +77,14 @@ def markdown(comparison: Comparison) -> str:
         "| " + " | ".join(HEADINGS) + " |",
         "|" + "---|" * len(HEADINGS),
         *(
-            "| " + " | ".join(_escaped(c) for c in cells(row, seeds=len(comparison.seeds))) + " |"
+            "| " + " | ".join(cells(_escaped(row), seeds=len(comparison.seeds))) + " |"
             for row in comparison.rows
         ),
     ]
-    return "\n".join([*lines, "", caption(comparison), ""])
+    named = replace(
+        comparison, metric=escaped(comparison.metric), target=escaped(comparison.target)
+    )
+    return "\n".join([*lines, "", caption(named), ""])
 
 
 def caption(comparison: Comparison) -> str:
@@ -94,5 +99,6 @@ def caption(comparison: Comparison) -> str:
     )
 
 
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")
+def _escaped(row: RowResult) -> RowResult:
+    against = None if row.against is None else escaped(row.against)
+    return replace(row, name=escaped(row.name), against=against)

@@ -57,24 +57,8 @@ def unit_tables(shown: Mapping[str, Any] | None) -> list[UnitTable]:
         return []
     found = [_groups(source, rows) for source, rows in shown["groups"].items()]
     if shown["are_examples"]:
-        beside = "Weight is what an example counts beside the average one of its source."
-        found += [
-            _examples("Trusted least", f"Where labels may be wrong. {beside}", shown["least"]),
-            _examples("Trusted most", beside, shown["most"]),
-        ]
-    found += [
-        UnitTable(
-            title=f"{source}: mean weight by label",
-            note="Over the examples that have the label; 1 is the average of the source.",
-            headings=("label", "examples", "weight"),
-            rows=[
-                [Cell(row["label"]), Cell(str(row["examples"])), Cell(f"{row['weight']:.3f}")]
-                for row in rows
-            ],
-        )
-        for source, rows in shown["labels"].items()
-        if rows
-    ]
+        found += _of_examples(shown)
+    found += [_labels(source, rows) for source, rows in shown["labels"].items() if rows]
     return found
 
 
@@ -96,17 +80,89 @@ def _groups(source: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
     )
 
 
+def _of_examples(shown: Mapping[str, Any]) -> list[UnitTable]:
+    """Runs of earlier versions ranked examples by their weight, whatever their label."""
+    beside = "Weight is what an example counts beside the average one of its source."
+    if "agree_less" not in shown:
+        note = f"Among all labels: one that has low weights as a whole comes first. {beside}"
+        return [
+            _examples("Weighted least", note, shown["least"]),
+            _examples("Weighted most", beside, shown["most"]),
+        ]
+    note = (
+        "Examples whose gradient agrees least with the target's, among those of the same label: "
+        "worth a look first. A wrong label is one reason, rarity and difficulty are others. "
+        "Deviation is the distance from the mean alignment of its label, in standard deviations. "
+    )
+    return [
+        *([_agree_less(shown["agree_less"])] if shown["agree_less"] else []),
+        _examples("Agree least, among their label", note + beside, shown["least"]),
+        _examples("Agree most, among their label", beside, shown["most"]),
+    ]
+
+
+def _agree_less(rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+    return UnitTable(
+        title="Labels that agree less as a whole",
+        note="Their examples' mean alignment is below that of the source's others by more than "
+        "chance. That is about the label, and what the target has to do with it: it says nothing "
+        "against single examples.",
+        headings=("label", "source", "examples", "mean alignment", "of the others"),
+        rows=[
+            [
+                Cell(row["label"]),
+                Cell(row["source"]),
+                Cell(str(row["examples"])),
+                Cell(_with_error(row)),
+                Cell(_known(row["others"])),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _labels(source: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+    aligned = all("alignment" in row for row in rows)  # not in runs of earlier versions
+    return UnitTable(
+        title=f"{source}: means by label",
+        note="Over the examples that have the label. A weight of 1 is the average of the source"
+        + ("; after ±, the standard error." if aligned else "."),
+        headings=("label", "examples", "weight", *(["alignment"] if aligned else [])),
+        rows=[
+            [
+                Cell(row["label"]),
+                Cell(str(row["examples"])),
+                Cell(f"{row['weight']:.3f}"),
+                *([Cell(_with_error(row))] if aligned else []),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def _with_error(row: Mapping[str, Any]) -> str:
+    mean = _known(row["alignment"])
+    error = row.get("error")
+    return mean if error is None else f"{mean} ± {error:.2g}"
+
+
 def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+    compared = all("deviation" in row for row in rows)
     return UnitTable(
         title=title,
         note=note,
-        headings=("example", "label", "weight", "alignment", "source", "number"),
+        headings=(
+            *("example", "label", "weight", "alignment"),
+            *(["deviation"] if compared else []),
+            *("source", "number"),
+        ),
         rows=[
             [
                 Cell(_short(row["text"]), row.get("image", "")),
                 Cell(_short(str(row["label"]))),
                 Cell(f"{row['weight']:.3f}"),
                 Cell(_known(row["alignment"])),
+                *([Cell(_known(row["deviation"]))] if compared else []),
                 Cell(row["source"]),
                 Cell(str(row["example"])),
             ]

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.paper import METRICS, TASKS
 from tawt.studies import yaml_lines
-from tawt.studies.config import explained
+from tawt.studies.config_errors import explained
 from tawt.studies.data_sections import Strict, TextTask
 from tawt.studies.text_building import read_task, split_files
 from tawt.text.kinds.making import chosen_metric
@@ -65,7 +65,8 @@ def load_layout(name: str) -> Layout:
     try:
         layout = Layout.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(explained(error, str(path), lines, model=Layout)) from error
+        said = explained(error, str(path), lines, model=Layout, values=values)
+        raise ConfigError(said) from error
     for task in layout.tasks:
         if task not in TASKS:
             where = yaml_lines.located(str(path), (*SECTION, task), lines)

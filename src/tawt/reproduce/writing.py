@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tawt.studies.markdown import prose
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,15 +31,15 @@ _LATEX = {
 def as_markdown(result: Result) -> str:
     """The table with its caption, under a heading."""
     lines = [
-        f"# {result.experiment}: {result.title}",
+        f"# {prose(result.experiment)}: {prose(result.title)}",
         "",
-        *(f"- {sentence}" for sentence in result.said),
+        *(f"- {prose(sentence)}" for sentence in result.said),
         *([""] if result.said else []),
         _bar(result.headings),
         "| --- |" + " ---: |" * (len(result.headings) - 1),
         *(_bar(row) for row in result.rows),
         "",
-        result.caption,
+        prose(result.caption),
         "",
     ]
     return "\n".join(lines)
@@ -85,7 +87,8 @@ def latex(text: str) -> str:
 
 
 def _bar(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
+    shown = (prose(cell).replace("|", "\\|").replace("*", "\\*") for cell in cells)
+    return f"| {' | '.join(shown)} |"
 
 
 def _ampersands(cells: Sequence[str]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tawt import arrays
 from tawt.arrays import ArrayExamples
 from tawt.arrays.files import read_arrays
-from tawt.errors import DataError
+from tawt.errors import ConfigError, DataError
 from tawt.studies.data_sections import ArrayData, ArrayTask, DigitsData, NetworkConfig
 from tawt.studies.learnable import nothing_to_learn
 from tawt.tasks import MultiTaskModel, Task
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from tawt.studies.config import RunConfig
 
+_MOST_PARAMETERS = 1_000_000_000
 _log = logging.getLogger(__name__)
 
 
@@ -56,12 +59,27 @@ def check_learnable(found: Sequence[Task], targets: Sequence[str]) -> None:
 def model(settings: NetworkConfig, found: Sequence[Task]) -> MultiTaskModel:
     """A network for inputs of the tasks' shape."""
     shape, width = input_shape(found), settings.widths[-1]
+    _check_size(settings, inputs=math.prod(shape))
     representation: nn.Module
     if settings.kind == "cnn":
         representation = arrays.SmallCNN(shape, width=width, dropout=settings.dropout)
     else:
         representation = arrays.MLP(shape, widths=settings.widths, dropout=settings.dropout)
     return MultiTaskModel.for_tasks(representation, found, width=width)
+
+
+def _check_size(settings: NetworkConfig, *, inputs: int) -> None:
+    """Refuse a network that fills the memory before its first step."""
+    widths = [inputs, *settings.widths]
+    if settings.kind == "cnn":
+        widths = [inputs, settings.widths[-1]]
+    parameters = sum(before * after for before, after in pairwise(widths))
+    if parameters > _MOST_PARAMETERS:
+        raise ConfigError(
+            f"`model.widths` with {inputs:,} inputs make a network of about {parameters:,} "
+            f"parameters; at most {_MOST_PARAMETERS:,} are meant to be trained from scratch here. "
+            "Lower them."
+        )
 
 
 def input_shape(found: Sequence[Task]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tawt.errors import ConfigError, RunError
-from tawt.studies import building, comparison_folder, files, locks
+from tawt.studies import building, comparison_folder, files, locks, shapes
 from tawt.studies.comparison_folder import COMPARISON, CONFIG, SHARED, run_folder
 from tawt.studies.folder import RunFolder
 from tawt.studies.pool import Job, run_all
@@ -276,6 +276,7 @@ def load_comparison(folder: Path) -> Comparison:
     One made before there was a bootstrap has none; `compare` makes the table again, not the runs.
     """
     values = files.read_sealed(folder / COMPARISON)
+    shapes.check(values, shapes.Table, folder / COMPARISON)
     try:
         rows = [_loaded(row) for row in values.pop("rows")]
         comparison = Comparison(rows=rows, **values)

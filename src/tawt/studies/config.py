@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-import typing
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from tawt.errors import ConfigError, TawtError, suggestion
+from tawt.errors import ConfigError, TawtError
 from tawt.paths import home_expanded, resolved
 from tawt.studies import yaml_lines
+from tawt.studies.config_errors import explained, line_named, shown
 from tawt.studies.data_sections import (
     ArrayData,
     DigitsData,
@@ -26,15 +25,16 @@ from tawt.studies.data_sections import (
 from tawt.studies.presets import PRESETS
 from tawt.studies.rows import slug
 from tawt.studies.weighting_sections import WeightingConfig
+from tawt.studies.yaml_loader import DEEPEST
 from tawt.training import Settings
 
 
 class RunConfig(Strict):
     """Everything that a run depends on."""
 
-    name: str = Field("run", pattern=r"^[\w-][\w.-]*$")
+    name: str = Field("run", max_length=200, pattern=r"^[\w-][\w.-]*$")
     """Of the run folder: letters, digits, `_`, `-` and `.`."""
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**63)
     """Of every random choice."""
     data: Annotated[DigitsData | ArrayData | TextData | GrammarData, Field(discriminator="kind")]
     """Where the examples come from."""
@@ -46,9 +46,9 @@ class RunConfig(Strict):
     """The representation: an encoder for text, a small network for arrays."""
     paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"] = "joint"
     """How sources and target are used."""
-    epochs: int = Field(4, ge=1)
+    epochs: int = Field(4, ge=1, le=1_000_000)
     """Passes over the sources (and, in joint training, the target)."""
-    target_epochs: int = Field(4, ge=1)
+    target_epochs: int = Field(4, ge=1, le=1_000_000)
     """Passes over the target alone: single-task, and fine-tuning."""
     fine_tune_learning_rate: float | None = Field(None, gt=0)
     """Of fine-tuning; `training.learning_rate` by default."""
@@ -126,12 +126,6 @@ class RunConfig(Strict):
         return {self.target: 1.0} if isinstance(self.target, str) else self.target
 
 
-_UNION_MEMBERS = {
-    *(("data", kind) for kind in ("digits", "arrays", "text", "grammar")),
-    *(("model", kind) for kind in ("mlp", "cnn", "encoder")),
-}
-
-
 def load(path: Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
     """The configuration in a YAML file.
 
@@ -159,10 +153,10 @@ def parsed(
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        said = explained(error, source, dict(lines or {}), model=RunConfig)
+        said = explained(error, source, dict(lines or {}), model=RunConfig, values=values)
         raise ConfigError(said) from error
     except TawtError as error:
-        line = _line_named(str(error), dict(lines or {}))
+        line = line_named(str(error), dict(lines or {}))
         raise ConfigError(f"{source}{f':{line}' if line else ''}: {error}") from error
 
 
@@ -186,103 +180,9 @@ def difference(ours: RunConfig, theirs: RunConfig) -> str | None:
     return None
 
 
-def explained(
-    error: ValidationError,
-    source: str,
-    lines: dict[yaml_lines.Place, int],
-    *,
-    model: type[BaseModel],
-) -> str:
-    """The first thing that is wrong with a file, with the line it is on.
-
-    Args:
-        error: What pydantic found.
-        source: The file's name.
-        lines: Of the file's values.
-        model: What the file should hold.
-    """
-    problem = error.errors()[0]
-    place = _in_file(problem["loc"])
-    where = yaml_lines.located(source, place, lines)
-    field = ".".join(map(str, place)) or "the configuration"
-    if problem["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"{where}: there is no field `{field}`; {_nearest(place, model)}"
-    if problem["type"] in ("missing", "union_tag_not_found"):
-        return f"{where}: `{field}` is missing."
-    got = problem.get("input")
-    return f"{where}: `{field}`: {problem['msg'][0].lower()}{problem['msg'][1:]}; got {got!r}."
-
-
-def _line_named(message: str, lines: dict[yaml_lines.Place, int]) -> int | None:
-    """The line of the first field that a message names, in the section where such fields are."""
-    for field in re.findall(r"`([\w.]+)`", message):
-        for place in (("training", field), tuple(field.split("."))):
-            if place in lines:
-                return lines[place]
-    return None
-
-
-def line_meant(
-    path: Path, message: str, *, section: yaml_lines.Place = ("data", "tasks")
-) -> int | None:
-    """The line of a configuration that a message about its tasks is about, if it names one.
-
-    Args:
-        path: The file.
-        message: Of an error that came when the configuration was put to work.
-        section: Where the file has its tasks.
-    """
-    _, lines = yaml_lines.read(path)
-    tasks = [(*section, name) for name in re.findall(r"[Tt]ask '([^']+)'", message)]
-    fields = re.findall(r"`([\w.]+)`", message)
-    places: list[yaml_lines.Place] = [(*task, field) for task in tasks for field in fields]
-    plainly = [field for field in ("metric", "format", "kind") if field in message]
-    places += [(*task, field) for task in tasks for field in plainly]
-    places += tasks
-    places += [tuple(field.split(".")) for field in fields]
-    if message.startswith("There is no task"):
-        places += [("target",), ("sources",)]
-    return next((lines[place] for place in places if place in lines), None)
-
-
-def _in_file(place: tuple[str | int, ...]) -> yaml_lines.Place:
-    """A place without the chosen members of unions, which pydantic names and the file does not."""
-    kept = [
-        part
-        for position, part in enumerate(place)
-        if not (position == 1 and (place[0], part) in _UNION_MEMBERS)
-        and not (isinstance(part, str) and "[" in part)  # types that pydantic tried, in words
-    ]
-    if len(kept) > 1 and kept[-1] in ("str", "float", "int") and kept[0] != "data":
-        kept.pop()  # the member of a field that takes several types
-    return tuple(kept)
-
-
-def _nearest(place: yaml_lines.Place, model: type[BaseModel]) -> str:
-    return suggestion(str(place[-1]), _fields(model, place[:-1]))
-
-
-def _fields(model: Any, place: yaml_lines.Place) -> list[str]:
-    """Names of the fields at a place of the configuration, over all members of unions."""
-    models = [model]
-    for part in place:
-        annotations = [typing.get_type_hints(m).get(str(part)) for m in models]
-        models = [m for a in annotations for m in _models_in(a)] or models
-    return sorted(
-        {name for m in models for name in typing.get_type_hints(m) if name[0] != "_"}
-        - {"model_config"}
-    )
-
-
-def _models_in(annotation: Any) -> list[Any]:
-    if isinstance(annotation, type) and (
-        issubclass(annotation, BaseModel) or annotation is Settings
-    ):
-        return [annotation]
-    return [m for inner in typing.get_args(annotation) for m in _models_in(inner)]
-
-
 def _set(values: dict[str, Any], path: list[str], value: Any) -> None:
+    if len(path) > DEEPEST:
+        raise ConfigError(f"Cannot set {shown('.'.join(path))}: there is no field so deep.")
     for key in path[:-1]:
         if values.get(key) is None:  # missing, or an empty section
             values[key] = {}

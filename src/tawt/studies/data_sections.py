@@ -10,11 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from tawt.errors import ConfigError
 from tawt.text.reading import KINDS as READABLE
 
+MOST = 1_000_000_000
+"""Of whatever is counted: no sensible number is beyond it, and what computes with one overflows."""
+
 
 class Strict(BaseModel):
-    """A section: fields that it does not have are refused."""
+    """A section: fields that it does not have are refused, and numbers that are none."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
 
 
 class DigitsData(Strict):
@@ -70,11 +75,11 @@ class TextTask(Strict):
     """Examples to report on."""
     held_out: dict[Literal["dev", "test"], float] = {}
     """Fractions of `train` to cut off for dev or test; the same examples whatever the seed."""
-    limit: int | None = Field(None, ge=1)
+    limit: int | None = Field(None, ge=1, le=MOST)
     """How many training examples are drawn, with the run's seed; 100 are the first of 500."""
-    limit_dev: int | None = Field(None, ge=1)
+    limit_dev: int | None = Field(None, ge=1, le=MOST)
     """How many of dev, the same for every seed."""
-    limit_test: int | None = Field(None, ge=1)
+    limit_test: int | None = Field(None, ge=1, le=MOST)
     """How many of test, the same for every seed."""
     invalid: Literal["repair", "refuse"] = "repair"
     """Tags that break IOB2 (an I- that continues nothing): made B-, or an error."""
@@ -84,10 +89,10 @@ class TextTask(Strict):
     """Between columns; blanks by default."""
     quote: str = '"'
     """In CSV and TSV; empty where the sign means itself."""
-    word_column: int = 0
+    word_column: int = Field(0, ge=-MOST, le=MOST)
     """Columns: where the word is, counted from 0; from the end if negative. A file whose first
     column numbers its rows is refused unless this is given."""
-    tag_column: int = -1
+    tag_column: int = Field(-1, ge=-MOST, le=MOST)
     """Columns: where the tag is."""
     tag: str = "upos"
     """CoNLL-U: upos, xpos, or `misc:KEY`."""
@@ -137,9 +142,9 @@ class GrammarData(Strict):
     """A generated corpus with parts of speech, chunks, predicates and entities."""
 
     kind: Literal["grammar"]
-    target_size: int = Field(20, ge=5)
+    target_size: int = Field(20, ge=5, le=100_000)
     """Labelled sentences of the target, which are web text."""
-    source_size: int = Field(160, ge=5)
+    source_size: int = Field(160, ge=5, le=100_000)
     """Labelled sentences of each source, which are news."""
 
 
@@ -148,7 +153,9 @@ class NetworkConfig(Strict):
 
     kind: Literal["mlp", "cnn"] = "mlp"
     """Fully connected layers, or a small convolutional network for images."""
-    widths: list[Annotated[int, Field(ge=1)]] = Field([64, 32], min_length=1)
+    widths: list[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        [64, 32], min_length=1, max_length=1000
+    )
     """Units of each hidden layer; the last is the size of the representation."""
     dropout: float = Field(0.0, ge=0, lt=1)
     """Share of the representation left out in training."""
@@ -160,9 +167,9 @@ class EncoderConfig(Strict):
     kind: Literal["encoder"]
     encoder: str
     """A name on the Hugging Face hub, a folder, or `package:NAME`."""
-    max_length: int = Field(128, ge=8)
+    max_length: int = Field(128, ge=8, le=1_000_000)
     """Most pieces of a text that the encoder sees at once."""
     long: Literal["window", "truncate"] = "window"
     """Tagging: longer sentences become several rows that overlap, or lose their end."""
-    overlap: int | None = Field(None, ge=0)
+    overlap: int | None = Field(None, ge=0, le=1_000_000)
     """Pieces that such rows share; a quarter of a row by default."""

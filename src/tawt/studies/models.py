@@ -12,6 +12,7 @@ import tawt
 from tawt.errors import RunError
 from tawt.studies import array_building, files
 from tawt.studies.data_sections import EncoderConfig
+from tawt.studies.markdown import escaped
 from tawt.studies.rows import slug
 from tawt.tasks import Classification
 
@@ -101,12 +102,12 @@ def _card(config: RunConfig, task: Task, result: TrainingResult) -> str:
     level = getattr(task.kind, "level", "text")
     pipeline = "token-classification" if level == "words" else "text-classification"
     scores = [
-        f"| {split} | {name} | {value:.4f} |"
+        f"| {split} | {escaped(metric)} | {value:.4f} |"
         for split, found in result.scores.get(task.name, {}).items()
-        for name, value in found.items()
+        for metric, value in found.items()
     ]
-    weights = [f"| {name} | {share:.4f} |" for name, share in result.weights.items()]
-    encoder = config.model.encoder.rsplit("/", 1)[-1]
+    weights = [f"| {escaped(name)} | {share:.4f} |" for name, share in result.weights.items()]
+    encoder, name = escaped(config.model.encoder.rsplit("/", 1)[-1]), escaped(task.name)
     return "\n".join(
         [
             "---",
@@ -114,9 +115,9 @@ def _card(config: RunConfig, task: Task, result: TrainingResult) -> str:
             f"pipeline_tag: {pipeline}",
             "tags: [tawt]",
             "---",
-            f"# {task.name}",
+            f"# {name}",
             "",
-            f"{encoder}, trained for the task `{task.name}` from {len(task.train)} labelled "
+            f"{encoder}, trained for the task “{name}” from {len(task.train)} labelled "
             f"examples ({config.paradigm}) with tawt {tawt.__version__}. It loads without tawt:",
             "",
             "```python",
@@ -131,7 +132,7 @@ def _card(config: RunConfig, task: Task, result: TrainingResult) -> str:
             "",
             "| task | weight |",
             "| --- | --- |",
-            *(weights or [f"| {task.name} | 1 |"]),
+            *(weights or [f"| {name} | 1 |"]),
             "",
         ]
     )

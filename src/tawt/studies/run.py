@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -63,6 +64,11 @@ class Options:
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
             raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
+        if not 0 <= self.checkpoint_seconds < math.inf:
+            raise ConfigError(
+                "--checkpoint-seconds must be a finite number, 0 or more; got "
+                f"{self.checkpoint_seconds}."
+            )
 
 
 def run(

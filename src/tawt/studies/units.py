@@ -1,16 +1,16 @@
 """What a run leaves behind about units finer than a task, and how a person reads it.
 
-Two files: `unit_weights.safetensors`, eight bytes a unit; and `units.json`, the few examples the
-target trusts most and least, with their text, and the mean weight of every label.
+Two files: `unit_weights.safetensors`, eight bytes a unit; and `units.json`, the few examples that
+agree most and least with the target among those of their label, with their text, and how well every
+label agrees.
 """
 
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import json
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +20,15 @@ from safetensors.numpy import save
 
 from tawt.errors import RunError
 from tawt.studies import files
-from tawt.studies.labels import all_names, label_of
+from tawt.studies.agreement import by_label, deviations
+from tawt.studies.labels import label_of
 from tawt.studies.png import png
 from tawt.training.result import UnitOutcome
 from tawt.unit_weights import UnitWeights
 from tawt.units import Units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tawt.tasks import Task
@@ -82,68 +83,92 @@ def read(folder: Path) -> UnitOutcome:
         weights = UnitWeights(
             units, tuple(json.loads(about["names"])), torch.from_numpy(arrays["log_weights"])
         )
-        return UnitOutcome(weights, torch.from_numpy(arrays["mean_alignments"]))
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError) as error:
+        outcome = UnitOutcome(weights, torch.from_numpy(arrays["mean_alignments"]))
+        _check_sizes(outcome)
+    except (OSError, SafetensorError, LookupError, ValueError, TypeError, AttributeError) as error:
         raise RunError(f"The run folder {folder} is damaged: {VECTORS}: {error}.") from error
+    return outcome
+
+
+def _check_sizes(outcome: UnitOutcome) -> None:
+    """Refuse numbers of other units than the file says it has."""
+    units = outcome.weights.units
+    if outcome.weights.logs.dim() != 1 or len(outcome.mean_alignments) < units.count:
+        raise ValueError(f"it has no weight and alignment for each of {units.count} units")
+    for source, members in units.members.items():
+        span = units.spans[source]
+        known = members.shape == (units.sizes[source],) and np.issubdtype(members.dtype, np.integer)
+        if not known or members.min() < span.start or members.max() >= span.stop:
+            raise ValueError(f"the groups of {source!r} are not those of its examples")
 
 
 def ranked(
     outcome: UnitOutcome, tasks: Sequence[Task], *, most: int, trusted: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """The examples that the target trusts least, or most, as rows.
+    """The examples that agree least with the target, or most, among those of their label; as rows.
 
-    Those of equal weight, as when many are at the bound, are told apart by their mean alignment.
+    By how far their mean alignment is from that of their label (see `deviations`), those of equal
+    deviation by their weight. Examples that were never measured come last.
 
     Args:
         outcome: Of a run.
         tasks: Its tasks.
         most: How many.
-        trusted: The most trusted instead.
+        trusted: Those that agree most instead.
     """
-    weights, by_name = outcome.weights, {task.name: task for task in tasks}
+    by_name = {task.name: task for task in tasks}
     sign = -1.0 if trusted else 1.0
-    each = {
-        source: _of_examples(outcome, source) for source in weights.units.sizes if source in by_name
-    }
-    factors = np.concatenate([found[0] for found in each.values()])
-    alignments = np.concatenate([found[1] for found in each.values()])
-    told_apart = sign * np.nan_to_num(alignments)
-    order = np.lexsort((told_apart, sign * np.round(factors, 4)))[:most]
-    starts = np.cumsum([0, *(len(found[0]) for found in each.values())])
+    sources = [source for source in outcome.weights.units.sizes if source in by_name]
+    each = [_of_examples(outcome, source) for source in sources]
+    factors, alignments = (np.concatenate(found) for found in zip(*each, strict=True))
+    apart = np.concatenate(
+        [deviations(by_name[source], found[1]) for source, found in zip(sources, each, strict=True)]
+    )
+    starts = np.cumsum([0, *(len(found[0]) for found in each)])
+    # NaN is last, whatever the sign.
+    order = np.lexsort((sign * factors, np.round(sign * apart, 4)))[:most]
     for rank, place in enumerate(order.tolist(), start=1):
         number = int(np.searchsorted(starts, place, side="right")) - 1
-        source, index = list(each)[number], int(place - starts[number])
+        task, index = by_name[sources[number]], int(place - starts[number])
         yield {
             "rank": rank,
-            "source": source,
+            "source": task.name,
             "example": index + 1,
-            **_where(by_name[source], index),
+            **_where(task, index),
             "weight": round(float(factors[place]), 4),
             "alignment": _known(alignments[place]),
-            "label": _plain(label_of(by_name[source], index)),
-            "text": _text(by_name[source], index),
+            "deviation": _known(apart[place]),
+            "label": _plain(label_of(task, index)),
+            "text": _text(task, index),
         }
 
 
-def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """With a header; spreadsheets do not take a text for a formula."""
-    out = io.StringIO()
-    names = list(rows[0]) if rows else []
-    table = csv.DictWriter(out, names, lineterminator="\n")
-    table.writeheader()
-    for row in rows:
-        table.writerow({key: _harmless(value) for key, value in row.items()})
-    return out.getvalue()
+def labels_that_agree_less(outcome: UnitOutcome, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Labels whose examples agree less with the target than their source's others, as rows.
+
+    Args:
+        outcome: Of a run.
+        tasks: Its tasks.
+    """
+    by_name = {task.name: task for task in tasks}
+    return [
+        {"source": source, **row}
+        for source in outcome.weights.units.sizes
+        if source in by_name
+        for row in _by_label(by_name[source], outcome)
+        if row["agrees_less"]
+    ]
 
 
 def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
-    """What the report shows: a few examples, and the mean weight of every label."""
+    """What the report shows: a few examples, and how well every label agrees."""
     by_name = {task.name: task for task in tasks}
     found: dict[str, Any] = {
         "count": outcome.weights.units.count,
         "are_examples": outcome.weights.units.are_examples,
         "least": list(ranked(outcome, tasks, most=_FEW)),
         "most": list(ranked(outcome, tasks, most=_FEW, trusted=True)),
+        "agree_less": labels_that_agree_less(outcome, tasks),
         "labels": {},
         "groups": {},
     }
@@ -167,7 +192,7 @@ def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
             for name, count, weight, alignment in zip(groups, counts, each, alignments, strict=True)
         ]
     for source in outcome.weights.units.sizes:
-        found["labels"][source] = _by_label(by_name[source], _of_examples(outcome, source)[0])
+        found["labels"][source] = _by_label(by_name[source], outcome)[:_LABELS]
     return found
 
 
@@ -182,21 +207,11 @@ def _of_examples(
     return factors.numpy(), outcome.mean_alignments.numpy()[units.at(source, indices)]
 
 
-def _by_label(task: Task, factors: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
-    """Mean weight of the examples that have a label, commonest labels first."""
-    found = all_names(task)
-    if found is None:
-        return []
-    labels, times = found
-    counts = np.bincount(labels.numbers, minlength=len(labels.names))
-    sums = np.bincount(labels.numbers, np.repeat(factors, times), minlength=len(counts))
-    entries = zip(labels.names, counts.tolist(), sums.tolist(), strict=True)
-    common = sorted(entries, key=lambda entry: (-entry[1], entry[0]))[:_LABELS]
-    return [
-        {"label": label, "examples": count, "weight": total / count}
-        for label, count, total in common
-        if count
-    ]
+def _by_label(task: Task, outcome: UnitOutcome) -> list[dict[str, Any]]:
+    """Mean weight and alignment of the examples that have a label, commonest labels first."""
+    are_examples = outcome.weights.units.are_examples
+    found = by_label(task, *_of_examples(outcome, task.name), are_examples=are_examples)
+    return [asdict(row) for row in found]
 
 
 def _where(task: Task, index: int) -> dict[str, int]:
@@ -244,8 +259,3 @@ def _image(task: Task, index: int) -> str | None:
 
 def _plain(label: Any) -> Any:
     return " ".join(label) if isinstance(label, tuple | list) else label
-
-
-def _harmless(value: Any) -> Any:
-    dangerous = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-    return f"'{value}" if dangerous else value

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from tawt.errors import ConfigError
 from tawt.per_example import Way
-from tawt.studies.data_sections import Strict
+from tawt.studies.data_sections import MOST, Strict
 
 
 class CurvatureConfig(Strict):
@@ -23,9 +23,9 @@ class CurvatureConfig(Strict):
     """Identity: the constant."""
     damping: float = Field(0.01, ge=0)
     """Added to the Hessian's diagonal; for adam, as a share of its mean."""
-    iterations: int = Field(20, ge=1)
+    iterations: int = Field(20, ge=1, le=MOST)
     """Conjugate gradient: most iterations. Neumann: terms."""
-    rank: int = Field(20, ge=1)
+    rank: int = Field(20, ge=1, le=MOST)
     """Nyström: Hessian products, and copies of the representation in memory."""
     labels: Literal["sampled", "given"] = "sampled"
     """K-FAC, EKFAC: of the model's own predictions, or those of the data."""
@@ -46,7 +46,7 @@ class GroupConfig(Strict):
     by: Literal["label", "length", "column", "cluster"] = "label"
     """Their label (of a sentence, its commonest tag); their length; what the data says (a field, a
     document, an array `groups`); or clusters of the encoder's vectors, by k-means."""
-    count: int = Field(8, ge=1)
+    count: int = Field(8, ge=1, le=MOST)
     """Groups of each source, by length or cluster."""
 
 

@@ -26,7 +26,7 @@ def in_words(comparison: Comparison) -> list[str]:
     if trusted is not None and alone is not None:
         gain = 100 * (trusted.mean - alone.mean)
         sentences.append(f"Against the target's examples alone, {trusted.name} makes {gain:+.1f}.")
-    if trusted is not None:
+    if trusted is not None and set(trusted.weights) - {comparison.target}:
         sentences.append(_trust(trusted.weights, comparison.target))
     return sentences
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from tawt.errors import ConfigError
 from tawt.paths import check_file
+from tawt.studies.yaml_loader import MOST_BYTES, BoundedLoader, RefusedError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,34 +21,39 @@ def read(path: Path) -> tuple[dict[str, Any], dict[Place, int]]:
     """The mapping in a YAML file, and the line on which each value stands.
 
     Raises:
-        ConfigError: If the file cannot be read, is not YAML, or is not a mapping.
+        ConfigError: If the file cannot be read, is not YAML, is not a mapping, or has a key twice.
     """
-    check_file(path, error=ConfigError)
+    text = _text(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"Cannot read {path}: {reason}.") from error
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(text)
+        values, lines = _loaded(text)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error)
-        raise ConfigError(f"{path}{where} is not YAML: {problem}.") from error
-    except ValueError as error:  # a date that is none, say
-        raise ConfigError(
-            f"{path} is not YAML: {error} (quote what only looks like a date: {_dates(text)})."
-        ) from error
+        line, problem = _problem(error)
+        where = f"{path}:{line}" if line else str(path)
+        said = ":" if isinstance(error, RefusedError) else " is not YAML:"
+        raise ConfigError(f"{where}{said} {problem}.") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold `key: value` lines at the top; it holds none.")
-    lines: dict[Place, int] = {}
-    try:
-        _collect(node, (), lines)
-    except RecursionError as error:
-        raise ConfigError(f"{path} refers to itself through an alias; write it out.") from error
     return values, lines
+
+
+def read_value(text: str) -> Any:
+    """One value, as it would stand in a file.
+
+    Raises:
+        ConfigError: If it is not YAML, or not one value.
+
+    Example:
+        >>> read_value("[1, none, 2e-5]")
+        [1, 'none', '2e-5']
+        >>> read_value("2024-13-45")
+        Traceback (most recent call last):
+        ...
+        tawt.errors.ConfigError: '2024-13-45' looks like a date and is none; put it in quotes.
+    """
+    try:
+        return _loaded(text)[0]
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{_problem(error)[1]}.") from error
 
 
 def line_of(place: Place, lines: dict[Place, int]) -> int | None:
@@ -74,17 +79,50 @@ def located(source: str, place: Place, lines: dict[Place, int]) -> str:
     return f"{source}:{line}" if line else source
 
 
+def _text(path: Path) -> str:
+    check_file(path, error=ConfigError)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"Cannot read {path}: {reason}.") from error
+    if len(data) > MOST_BYTES:
+        raise ConfigError(
+            f"{path} has more than {MOST_BYTES:,} bytes, which is no configuration; data belongs "
+            "in files of its own."
+        )
+    return text
+
+
+def _loaded(text: str) -> tuple[Any, dict[Place, int]]:
+    """What the text holds, and on which lines."""
+    loader = BoundedLoader(text)
+    try:
+        node = loader.get_single_node()
+        lines: dict[Place, int] = {}
+        _collect(node, (), lines)
+        return None if node is None else loader.construct_document(node), lines
+    finally:
+        loader.dispose()
+
+
+def _problem(error: yaml.YAMLError) -> tuple[int | None, str]:
+    """The line, where it is known, and what is wrong there."""
+    mark = getattr(error, "problem_mark", None)
+    line = mark.line + 1 if mark else getattr(error, "line", None)
+    problem = getattr(error, "problem", None) or str(error)
+    return line, " ".join(problem.split()).rstrip(".")
+
+
 def _collect(node: yaml.Node | None, place: Place, lines: dict[Place, int]) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            inner = (*place, key.value)
+            inner = (*place, key.value) if isinstance(key, yaml.ScalarNode) else place
             lines[inner] = key.start_mark.line + 1
             _collect(value, inner, lines)
     elif isinstance(node, yaml.SequenceNode):
         for position, value in enumerate(node.value):
             lines[(*place, position)] = value.start_mark.line + 1
             _collect(value, (*place, position), lines)
-
-
-def _dates(text: str) -> str:
-    return ", ".join(re.findall(r"\d{4}-\d{1,2}-\d{1,2}", text)[:3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -25,6 +26,11 @@ class Phase:
 
     target_part: Literal["all", "first", "second"] = "all"
     """Which part of the target's examples it may see, when they are split."""
+
+    def __post_init__(self) -> None:
+        rate = self.learning_rate
+        if rate is not None and not 0 < rate < math.inf:
+            raise ConfigError(f"The learning rate of {self.name} must be positive; got {rate}.")
 
     @property
     def weighs_sources(self) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar, Literal
 
 from tawt.errors import ConfigError
 
+MOST_WORKERS = 256
+"""Processes that prepare batches: more than any one machine has a use for."""
+_MOST = 1_000_000_000  # of whatever is counted
 _CHOICES = {
     "decay": ("linear", "none"),
     "precision": ("fp32", "bf16"),
@@ -27,7 +30,8 @@ class Settings:
         tawt.errors.ConfigError: `batch_size` must be at least 1; got 0.
     """
 
-    __pydantic_config__: ClassVar = {"extra": "forbid"}  # misspelt fields of a file are refused
+    # Misspelt fields of a file are refused, and numbers that are none.
+    __pydantic_config__: ClassVar = {"extra": "forbid", "allow_inf_nan": False}
 
     batch_size: int = 32
     """Examples of one task in a step."""
@@ -89,10 +93,11 @@ class Settings:
     """Processes that prepare batches ahead. Results do not depend on it."""
 
     def __post_init__(self) -> None:
+        self._check_numbers()
         self._at_least("batch_size", "accumulation", "gradient_examples", low=1)
         self._at_least("head_epochs", "max_nonfinite", "workers", "weight_decay", low=0)
         for name in ("learning_rate", "head_learning_rate"):
-            if not 0 < getattr(self, name) < math.inf:
+            if not getattr(self, name) > 0:
                 raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
         for name in ("clip_norm", "update_every", "patience", "unit_examples"):
             value = getattr(self, name)
@@ -105,6 +110,20 @@ class Settings:
                 )
         if not 0 <= self.warmup < 1:
             raise ConfigError(f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.")
+
+    def _check_numbers(self) -> None:
+        """Refuse what is no number, and counts that overflow or start processes without end."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ConfigError(f"`{field.name}` must be a finite number; got {value}.")
+            if isinstance(value, int) and value > _MOST:
+                raise ConfigError(f"`{field.name}` must be at most {_MOST:,}; it is more.")
+        if self.workers > MOST_WORKERS:
+            raise ConfigError(
+                f"`workers` must be at most {MOST_WORKERS}: each is a process of its own, and one "
+                f"or two for each core are enough; got {self.workers}."
+            )
 
     def _at_least(self, *names: str, low: int) -> None:
         for name in names:

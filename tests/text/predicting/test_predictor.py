@@ -193,3 +193,40 @@ def test_devices(monkeypatch):
     ]
     with pytest.raises(ConfigError, match="there are 2"):
         chosen_device("cuda:2")
+
+
+def test_a_step_computes_no_more_rows_than_asked_for(tagger, monkeypatch):
+    """The rows of a long sentence count, and sentences are answered as each alone."""
+    predictor = load_predictor(tagger, batch_size=4)
+    sentences = [*mixed(9), Sentence(tuple(WORDS * 40)), *mixed(5)]
+    sizes, batches = [], []
+    forward, logits = predictor._model.forward, predictor._logits
+
+    def counted(*, input_ids, **more):
+        sizes.append(len(input_ids))
+        return forward(input_ids=input_ids, **more)
+
+    def held(inputs):
+        batches.append(len(inputs.ids))
+        return logits(inputs)
+
+    monkeypatch.setattr(predictor._model, "forward", counted)
+    monkeypatch.setattr(predictor, "_logits", held)
+    answers = list(predictor.answers(sentences))
+    assert max(sizes) <= 4
+    alone = [next(load_one(tagger).answers([s])) for s in sentences]
+    assert [a.tags for a in answers] == [a.tags for a in alone]
+    # More rows at a time than a step computes only where one sentence has more.
+    long = [len(s.words) > 32 for s in sentences]
+    assert sum(size > 4 for size in batches) <= sum(long)
+
+
+def test_of_long_examples_fewer_are_taken_at_a_time(tagger):
+    def stream():
+        while True:
+            taken.append(0)
+            yield Sentence(("council" * 100_000,))
+
+    taken = []
+    next(load_predictor(tagger).answers(stream()))
+    assert len(taken) == 3

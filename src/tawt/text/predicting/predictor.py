@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
 from torch import nn
 
+from tawt.tasks.task import lengths_of, rows_of
 from tawt.text.predicting.asking import Trained
 from tawt.text.predicting.loading import load_trained
 from tawt.training.devices import moved
@@ -19,18 +19,23 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from tawt.tasks import Examples
+    from tawt.tasks.task import Indices
     from tawt.text.encoding import TextInputs
     from tawt.text.kinds import TextKind
     from tawt.text.predicting.answers import Answer
     from tawt.text.predicting.unlabelled import Unlabelled
+
+_CHARACTERS_AT_A_TIME = 2**21
 
 
 class Predictor:
     """Answers examples from a stream, in its order.
 
     It takes so many at a time, sorts them by length, pads like with like, and puts the answers
-    back in order; memory does not grow with the stream. Every word of a sentence is answered: one
-    that is too long becomes several rows that overlap, even if training cut such sentences off.
+    back in order; memory does not grow with the stream, and in proportion with the longest of its
+    examples. Every word of a sentence is answered: one that is too long becomes several rows that
+    overlap, even if training cut such sentences off.
 
     Args:
         folder: A model in Hugging Face form, such as `model/` of a run.
@@ -39,8 +44,8 @@ class Predictor:
         overlap: Pieces that rows of a long sentence share; a quarter of a row by default.
         device: Where to compute.
         precision: In which to compute, as in training.
-        batch_size: Rows at a time.
-        buffer: Examples taken from the stream at a time.
+        batch_size: Rows at a time; a long sentence counts as the rows that it becomes.
+        buffer: Examples taken from the stream at a time, at most; of very long ones fewer.
 
     Raises:
         RunError: There is no such model, or it is damaged.
@@ -74,8 +79,7 @@ class Predictor:
 
     def answers(self, asked: Iterable[Unlabelled]) -> Iterator[Answer]:
         """An answer for each example, in order; a blank example has a blank one."""
-        stream = iter(asked)
-        while chunk := list(itertools.islice(stream, self._buffer)):
+        for chunk in _chunks(asked, self._buffer):
             filled = [example for example in chunk if example.filled]
             found = iter(self._answered(filled) if filled else [])
             for example in chunk:
@@ -83,11 +87,9 @@ class Predictor:
 
     def _answered(self, asked: Sequence[Unlabelled]) -> list[Answer]:
         examples = self._asking.examples(asked)
-        order = np.argsort(examples.lengths, kind="stable")  # type: ignore[attr-defined]
         found: dict[int, Answer] = {}
-        for start in range(0, len(order), self._batch_size):
-            indices = order[start : start + self._batch_size]
-            batch, members = examples.batch(indices), [asked[index] for index in indices]
+        for indices in _batches(examples, self._batch_size):
+            batch, members = examples.batch(indices), [asked[int(index)] for index in indices]
             outputs = self._asking.outputs(self._logits(batch.inputs), batch.labels, members)
             for index, example, each in zip(indices.tolist(), members, outputs, strict=True):
                 found[index] = self._asking.answer(example, each)
@@ -95,7 +97,7 @@ class Predictor:
 
     @torch.inference_mode()
     def _logits(self, inputs: TextInputs) -> Tensor:
-        """Of all rows, so many at a time: one long sentence may be more rows than fit."""
+        """Of all rows, so many at a time: one long sentence may be more rows than that."""
         ids, lengths, types = (moved(part, self._device) for part in inputs[:3])
         places = torch.arange(ids.shape[1], device=self._device)
         mask = (places < lengths[:, None]).long()
@@ -109,3 +111,32 @@ class Predictor:
                 made = self._model(input_ids=ids[rows], attention_mask=mask[rows], **extra)
                 parts.append(made.logits.float())
         return torch.cat(parts)
+
+
+def _chunks(asked: Iterable[Unlabelled], most: int) -> Iterator[list[Unlabelled]]:
+    """So many examples at a time, fewer of long ones: memory is bounded by neither alone."""
+    chunk: list[Unlabelled] = []
+    size = 0
+    for example in asked:
+        chunk.append(example)
+        size += example.size
+        if len(chunk) == most or size >= _CHARACTERS_AT_A_TIME:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _batches(examples: Examples, most: int) -> Iterator[Indices]:
+    """Examples of like length, so many rows at a time; one that is more rows by itself is alone."""
+    lengths = lengths_of(examples)
+    assert lengths is not None
+    order = np.argsort(lengths, kind="stable")
+    rows = rows_of(examples)
+    ends = np.cumsum(np.ones(len(order), np.int64) if rows is None else rows[order])
+    start = 0
+    while start < len(order):
+        before = 0 if start == 0 else ends[start - 1]
+        end = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield order[start:end]
+        start = end

@@ -25,6 +25,11 @@ class Sentence:
         """Whether there is anything to be answered."""
         return bool(self.words)
 
+    @property
+    def size(self) -> int:
+        """Characters, with one for the end of each word."""
+        return sum(map(len, self.words)) + len(self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -46,6 +51,11 @@ class Text:
     def filled(self) -> bool:
         """Whether there is anything to be answered."""
         return bool(self.text.strip() or (self.second or "").strip())
+
+    @property
+    def size(self) -> int:
+        """Characters."""
+        return len(self.text) + len(self.second or "")
 
 
 Unlabelled: TypeAlias = Sentence | Text

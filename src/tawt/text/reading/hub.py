@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import DataError
 from tawt.text.online import hub_if_reachable
+from tawt.text.reading.arrow import check_saved
 from tawt.text.reading.fields import MissingFieldError, fields_of, group_of
 from tawt.text.reading.names import split_of
 from tawt.text.reading.problems import problem, shown
@@ -20,7 +22,6 @@ from tawt.text.reading.records import example_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from tawt.text.reading.examples import Example, TaskKind
 
@@ -120,6 +121,8 @@ def _load(source: str) -> Mapping[str, Any]:
             f"{source} is read with the package datasets, which is not installed; "
             "pip install tawt[hub]"
         ) from error
+    if not source.startswith(_PREFIX):
+        check_saved(Path(source))
     tried: list[str] = []
     unreachable = None
     for load, arguments in _attempts(datasets, source):

@@ -13,15 +13,17 @@ from tawt.text.tokens.fingerprints import sha256_of
 from tawt.text.tokens.flat import FlatRows, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+    from tokenizers import Encoding
     from transformers import PreTrainedTokenizerFast
 
     from tawt.tasks.task import Indices
     from tawt.text.reading import LabelledText
 
 _AT_A_TIME = 1024
+_CHARACTERS_AT_A_TIME = 2**19
 
 
 class WholeTexts:
@@ -52,20 +54,23 @@ class WholeTexts:
         types: list[Ints] = []
         paired = any(text.second is not None for text in texts)
         wants_types = paired and "token_type_ids" in tokenizer.model_input_names
-        for start in range(0, len(texts), _AT_A_TIME):
-            chunk = texts[start : start + _AT_A_TIME]
+        for chunk in _chunks(texts):
+            # Not cut by the tokenizer, which keeps what it cuts off: of two texts every part of
+            # one beside every part of the other.
             encoded = tokenizer(
                 [text.text for text in chunk],
                 [text.second or "" for text in chunk] if paired else None,
-                truncation="longest_first",
-                max_length=max_length,
+                truncation=False,
                 return_token_type_ids=wants_types,
-                verbose=False,
+                return_attention_mask=False,
+                verbose=False,  # long texts are ours to see to
             )
-            self.cut_texts += sum(bool(each.overflowing) for each in encoded.encodings)
-            ids += [np.array(row, np.int32) for row in encoded["input_ids"]]
-            if wants_types:
-                types += [np.array(row, np.int32) for row in encoded["token_type_ids"]]
+            for encoding in encoded.encodings:
+                kept = _kept(encoding, max_length, side=tokenizer.truncation_side)
+                self.cut_texts += kept is not None
+                ids.append(_cut(encoding.ids, kept))
+                if wants_types:
+                    types.append(_cut(encoding.type_ids, kept))
         self._ids = FlatRows.joined(ids, dtype=np.int32)
         self._types = FlatRows.joined(types, dtype=np.int32) if types else None
         self.lengths: Ints = self._ids.lengths
@@ -102,3 +107,50 @@ class WholeTexts:
         labels = np.array([str(text.label) for text in self.texts])
         types = [] if self._types is None else [self._types.values]
         return sha256_of(self._ids.values, self._ids.starts, labels, *types)
+
+
+def _chunks(texts: Sequence[LabelledText]) -> Iterator[list[LabelledText]]:
+    """Some texts at a time, fewer of long ones: the tokenizer's own notes take most memory."""
+    chunk: list[LabelledText] = []
+    size = 0
+    for text in texts:
+        chunk.append(text)
+        size += len(text.text) + len(text.second or "")
+        if len(chunk) == _AT_A_TIME or size >= _CHARACTERS_AT_A_TIME:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _kept(encoding: Encoding, most: int, *, side: str) -> NDArray[np.bool_] | None:
+    """Which pieces are within the limit, special ones included; nothing where all are.
+
+    Of two texts the longer loses pieces first, as with the tokenizer's `longest_first`.
+    """
+    if len(encoding) <= most:
+        return None
+    owners = np.array([-1 if owner is None else owner for owner in encoding.sequence_ids])
+    kept = owners < 0
+    lengths = [int((owners == number).sum()) for number in (0, 1)]
+    for number, length in enumerate(_shortened(*lengths, room=most - int(kept.sum()))):
+        places = np.flatnonzero(owners == number)
+        kept[places[lengths[number] - length :] if side == "left" else places[:length]] = True
+    return kept
+
+
+def _shortened(first: int, second: int, *, room: int) -> tuple[int, int]:
+    """Lengths of two texts that fit into the room together.
+
+    Example:
+        >>> _shortened(20, 3, room=10), _shortened(20, 30, room=11), _shortened(20, 0, room=5)
+        ((7, 3), (5, 6), (5, 0))
+    """
+    shorter = max(0, min(first, second, room // 2))
+    longer = max(0, room - shorter)
+    return (longer, shorter) if first > second else (shorter, longer)
+
+
+def _cut(numbers: Sequence[int], kept: NDArray[np.bool_] | None) -> Ints:
+    found = np.array(numbers, np.int32)
+    return found if kept is None else found[kept]

@@ -20,6 +20,7 @@ Long = Literal["window", "truncate"]
 """What becomes of a sentence that is too long: several rows that overlap, or its beginning."""
 
 _AT_A_TIME = 1024
+_WORDS_AT_A_TIME = 65_536
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class WordPieces:
 
     def rows(self, sentences: Iterable[Sequence[str]]) -> Iterator[list[Row]]:
         """The rows of each sentence, in order."""
-        for chunk in _chunks(sentences, _AT_A_TIME):
+        for chunk in _chunks(sentences):
             encoded = self._tokenizer(
                 [list(words) for words in chunk],
                 is_split_into_words=True,
@@ -116,16 +117,16 @@ class WordPieces:
         step = self._room - self._overlap
         count = -(-(len(pieces) - self._room) // step) + 1
         starts = np.minimum(np.arange(count) * step, len(pieces) - self._room)
-        # The row in which a word is farthest from an edge that hides something.
-        left = np.where(starts == 0, len(pieces), firsts[:, None] - starts)
-        ends = starts + self._room
-        right = np.where(ends == len(pieces), len(pieces), ends - 1 - firsts[:, None])
-        owners = np.minimum(left, right).argmax(axis=1)
-        rows = []
-        for number, start in enumerate(starts):
-            words = np.flatnonzero(owners == number)
+        # A word is answered for by the row in which it is farthest from an edge that hides
+        # something: up to the middle of what two neighbours share by the first of them.
+        middles = (starts[:-1] + starts[1:] + self._room - 1) // 2
+        ends = [*np.searchsorted(firsts, middles, side="right"), len(firsts)]
+        rows, begin = [], 0
+        for start, end in zip(starts.tolist(), ends, strict=True):
+            words = np.arange(begin, end)
             part = pieces[start : start + self._room]
             rows.append(self._row(part, firsts[words] - start, words))
+            begin = end
         return [row for row in rows if len(row.words)]
 
     def _row(self, pieces: Ints, places: Ints, words: Ints) -> Row:
@@ -142,12 +143,15 @@ def _special_pieces(tokenizer: PreTrainedTokenizerFast) -> tuple[Ints, Ints]:
     return ids[: inside[0]], ids[inside[-1] + 1 :]
 
 
-def _chunks(sentences: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequence[str]]]:
+def _chunks(sentences: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """Some sentences at a time, fewer of long ones: the tokenizer's own notes take most memory."""
     chunk: list[Sequence[str]] = []
+    words = 0
     for sentence in sentences:
         chunk.append(sentence)
-        if len(chunk) == size:
+        words += len(sentence)
+        if len(chunk) == _AT_A_TIME or words >= _WORDS_AT_A_TIME:
             yield chunk
-            chunk = []
+            chunk, words = [], 0
     if chunk:
         yield chunk

@@ -1,0 +1,76 @@
+"""Good configurations, and the data that they name."""
+
+from pathlib import Path
+
+import numpy as np
+
+from tawt.text.tiny import write_tiny_encoder
+
+DIGITS = {
+    "name": "digits",
+    "seed": 1,
+    "data": {"kind": "digits", "target_size": 30},
+    "target": "digit",
+    "sources": ["parity", "coins"],
+    "model": {"kind": "mlp", "widths": [6, 4], "dropout": 0.1},
+    "paradigm": "joint",
+    "epochs": 1,
+    "target_epochs": 1,
+    "weighting": {"kind": "target-aware", "preset": "robust", "step_size": 0.5, "anchor": 0.1},
+    "training": {"batch_size": 8, "learning_rate": 0.01, "workers": 0, "warmup": 0.1},
+}
+ARRAYS = {
+    "data": {
+        "kind": "arrays",
+        "tasks": {
+            "goal": {"train": "goal.npz", "dev": "goal.npz", "test": "goal.npz"},
+            "near": {"kind": "classification", "train": "near.npz", "labels": ["a", "b", "c"]},
+            "far": {"kind": "regression", "train": "numbers.npz"},
+        },
+    },
+    "target": {"goal": 1.0},
+    "model": {"widths": [4]},
+    "paradigm": "pre-training",
+    "fine_tune_learning_rate": 0.001,
+    "weighting": {
+        "unit": "task",
+        "initial": {"near": 0.5, "far": 0.5},
+        "alignment": "curvature",
+        "curvature": {"kind": "neumann", "damping": 0.1, "iterations": 3, "rank": 2, "scale": 1.0},
+        "ratio_bound": 4.0,
+    },
+    "training": {"clip_norm": 1.0, "weight_decay": 0.1, "head_learning_rate": 0.1, "patience": 2},
+}
+TEXT = {
+    "data": {
+        "kind": "text",
+        "tasks": {
+            "goal": {"train": "goal.tsv", "held_out": {"dev": 0.2, "test": 0.2}, "tag_column": 1},
+            "near": {"kind": "classification", "train": "near.jsonl", "limit": 4},
+        },
+    },
+    "target": "goal",
+    "model": {"encoder": "encoder", "max_length": 16, "overlap": 2},
+    "weighting": {"unit": "group", "group": {"by": "length", "count": 2}, "target_share": 0.5},
+}
+GRAMMAR = {
+    "data": {"kind": "grammar", "target_size": 5, "source_size": 5},
+    "target": "chunk",
+    "model": {"encoder": "encoder"},
+}
+GOOD = {"digits": DIGITS, "arrays": ARRAYS, "text": TEXT, "grammar": GRAMMAR}
+
+
+def write_good_data(folder: Path):
+    """The files that the configurations name, and some that are none."""
+    draw = np.random.default_rng(0)
+    for name, labels in (("goal", 3), ("near", 3)):
+        inputs = draw.normal(size=(12, 3)).astype(np.float32)
+        np.savez(folder / f"{name}.npz", inputs=inputs, labels=np.arange(12) % labels)
+    np.savez(folder / "numbers.npz", inputs=inputs, labels=inputs.sum(1))
+    (folder / "goal.tsv").write_text("the\tDET\ncat\tNOUN\n\n" * 10)
+    lines = (f'{{"text": "cat number {n}", "label": "{"ab"[n % 2]}"}}\n' for n in range(8))
+    (folder / "near.jsonl").write_text("".join(lines))
+    (folder / "folder").mkdir()
+    (folder / "circle").symlink_to("circle")
+    write_tiny_encoder(folder / "encoder", [["the", "cat", "number"]] * 20)
