@@ -54,6 +54,7 @@ def refused(answer, *words):
 def without_times(text):
     found = json.loads(text)
     del found["seconds"]
+    found.pop("sha256", None)  # of a file: over times too
     return found
 
 
@@ -156,9 +157,9 @@ def test_a_stop_within_estimates_keeps_and_shows_what_was_found(call, study, sto
     command = ("distance", study.path, "--no-training", "--out")
     assert call(*command, "whole", "--quiet")[0] == 0
     shown = 0
-    for _ in range(100):
+    for times in itertools.count(60, 60):
         before = estimated_files()
-        stopping(100)
+        stopping(times)
         status, out, err = call(*command, "d")
         if status == 0:
             break
@@ -170,7 +171,7 @@ def test_a_stop_within_estimates_keeps_and_shows_what_was_found(call, study, sto
         assert before.items() <= estimated_files().items()
         assert not Path("d", "distance.json").exists()
         shown += "near" in out
-    assert shown >= 3
+    assert shown
     found, whole = (
         without_times(Path(folder, "distance.json").read_text()) for folder in ("d", "whole")
     )

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LEFT = {".lock", ".writer"}
 """Hidden files that may stay: by these, processes know of each other."""
 _TIMES = {"began", "seconds", "commit"}
-_SEALED = ("record.json", "comparison.json", "distance.json")
 _BYTES = (".jsonl", ".tsv", ".safetensors")
 _ARRAYS: dict[str, Any] = {
     "target": "goal",
@@ -119,7 +118,9 @@ def _counting(path: Path) -> Any:
     if path.suffix in _BYTES:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     if path.suffix == ".json":
-        found = files.read_sealed(path) if path.name in _SEALED else files.read_json(path)
+        found = files.read_json(path)
+        if isinstance(found, dict) and isinstance(found.get("sha256"), str):  # over times too
+            found = files.read_sealed(path)
         return _timeless(found)
     if path.suffix == ".yaml":
         return path.read_text(encoding="utf-8")

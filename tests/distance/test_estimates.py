@@ -1,5 +1,6 @@
 """Estimates without training: against slow gradients, and where the answer is known."""
 
+import itertools
 import random
 from dataclasses import replace
 
@@ -12,9 +13,10 @@ from tawt.arrays import regression
 from tawt.distance import ESTIMATES, Estimator, SampleSizes
 from tawt.distance.items import Items
 from tawt.distance.linear_head import LinearHead
+from tawt.distance.pieces import passes, pieces
 from tawt.distance.probe import Probe
 from tawt.distance.tangent import Sample, gradient_of_samples, slope
-from tawt.errors import DataError
+from tawt.errors import DataError, Interrupted
 from tawt.tasks import Batch, Classification, Regression
 from tests.distance.made import task
 from tests.oracles import flat_gradient
@@ -286,3 +288,37 @@ def test_times_are_told_and_steps_are_counted():
     assert len(steps) == 3
     assert set(found.seconds) == set(ESTIMATES)
     assert all(seconds > 0 for seconds in found.seconds.values())
+
+
+def test_work_is_told_batch_by_batch_and_comes_to_what_was_planned():
+    sources = {name: task(name, seed, sizes=(200, 1)) for seed, name in enumerate(("near", "far"))}
+    targets = {"goal": task("goal", 3, sizes=(100, 100))}
+    even = {"even": {"near": 0.5, "far": 0.5}}
+    told = []
+    Estimator(encoder()).estimates(
+        list(sources.values()), list(targets.values()), mixtures=even, on_work=told.append
+    )
+    planned = sum(
+        passes(piece, sources=sources, targets=targets, sizes=SampleSizes())
+        for piece in pieces(list(sources), list(targets), even)
+    )
+    assert told[-1] == planned
+    assert told == sorted(told)
+    assert max(np.diff([0, *told])) <= 0.05 * planned
+
+
+def test_a_stop_within_an_estimate_leaves_the_model_as_it_was():
+    body, counted = encoder(), itertools.count()
+    before = {name: value.clone() for name, value in body.state_dict().items()}
+
+    def stop(done):
+        if next(counted) == 150:
+            raise Interrupted("now")
+
+    with pytest.raises(Interrupted):
+        Estimator(body).estimates(
+            [task("near", 1, sizes=(200, 1))], [task("goal", 3, sizes=(90, 90))], on_work=stop
+        )
+    assert body.training
+    for name, value in body.state_dict().items():
+        assert torch.equal(value, before[name]), name
