@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -83,7 +82,7 @@ def inspect_data(
             max_length=options.max_length or 128,
         )
     if as_json:
-        typer.echo(json.dumps(asdict(facts), indent=2, ensure_ascii=False))
+        console.write(json.dumps(asdict(facts), indent=2, ensure_ascii=False) + "\n")
     elif not quiet:
         _show(facts)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -215,3 +216,43 @@ def test_one_of_several_targets(call, encoder, tmp_path):
     tags = {line.split("\t")[1] for line in out.splitlines() if line}
     assert tags <= set(json.loads((run / "model/pos/config.json").read_text())["label2id"])
     assert RunFolder(run).finished
+
+
+@pytest.mark.parametrize("name", ["record.json", "model/config.json", "model/tokenizer.json",
+                                  "model/tokenizer_config.json"])  # fmt: skip
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", "null", "3", '{"id2label": 3}', '{"model_type": []}', "[" * 100_000]
+)
+def test_a_damaged_file_is_one_line(tagger, call, tmp_path, name, content):
+    run = tmp_path / "run"
+    shutil.copytree(tagger, run)
+    (run / name).write_text(content)
+    (tmp_path / "in.txt").write_text("The council met.\n")
+    status, _, err = call("predict", run, tmp_path / "in.txt", "--quiet")
+    assert status in (0, 2)
+    if status == 2:
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+
+
+DAMAGE = [
+    *(("id2label", value) for value in ({}, {"x": "y"}, None, {"0": 3})),
+    ("vocab_size", 3),
+    ("hidden_size", "x"),
+    ("num_hidden_layers", None),
+    ("model_type", "x"),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), DAMAGE)
+def test_a_damaged_configuration_of_the_model_is_one_line(tagger, call, tmp_path, key, value):
+    run = tmp_path / "run"
+    shutil.copytree(tagger, run)
+    path = run / "model" / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    (tmp_path / "in.txt").write_text("The council met.\n")
+    status, _, err = call("predict", run, tmp_path / "in.txt", "--quiet")
+    assert status in (0, 2)
+    if status == 2:
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors import SafetensorError
 from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
 
-from tawt.errors import ConfigError, RunError
+from tawt.errors import RunError, is_out_of_memory
 from tawt.text.encoding import Level, load_tokenizer
 from tawt.text.encoding.loading import quietly
 
@@ -44,7 +43,9 @@ def load_trained(folder: Path, level: Level) -> tuple[PreTrainedModel, PreTraine
                 output_loading_info=True,
             )
         tokenizer = load_tokenizer(str(folder.resolve()))
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, ConfigError) as error:
+    except Exception as error:  # what transformers raises for a damaged file may be anything
+        if is_out_of_memory(error):
+            raise
         reason = " ".join(str(error).split())[:300].rstrip(". ")
         raise RunError(f"The model in {folder} cannot be loaded: {reason}.") from error
     if found["missing_keys"]:
