@@ -16,10 +16,10 @@ def refused(tmp_path):
     def message(text):
         path = tmp_path / "a.yaml"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        began = time.perf_counter()
+        began = time.process_time()
         with pytest.raises(ConfigError) as error:
             yaml_lines.read(path)
-        assert time.perf_counter() - began < 10
+        assert time.process_time() - began < 20
         assert "\n" not in str(error.value)
         return str(error.value).removeprefix(str(path))
 
