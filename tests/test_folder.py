@@ -1,6 +1,7 @@
 """Run folders: what may be written where, and files that are whole or not there."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -350,6 +351,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path, old):
     assert "intact" in done.stdout
     assert [file.name for file in path.parent.iterdir()] == (["note.txt"] if old else [])
     assert old is None or path.read_bytes() == old
+
+
+def test_what_is_no_regular_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    refused(lambda: files.write(tmp_path / "pipe", "x"), "pipe", "regular file")
+    assert (tmp_path / "pipe").is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):

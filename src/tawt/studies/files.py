@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
@@ -59,6 +60,8 @@ def whole(path: Path) -> Iterator[BinaryIO]:
         ...     Path(folder, "note.txt").read_text()
         'hello'
     """
+    if path.exists() and not path.is_file():  # a rename would replace even a device
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PARTIAL)
     temporary = Path(name)
