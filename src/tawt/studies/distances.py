@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tawt.distance import Estimates, Question, SampleSizes, Workshop, answered, estimated
+from tawt.distance import Estimates, Question, SampleSizes, answered, estimated
 from tawt.distance.measuring import mean_weights
 from tawt.distance.partial import so_far
 from tawt.distance.trained import held_out
 from tawt.errors import ConfigError, DataError, Interrupted
 from tawt.studies import building
-from tawt.studies.data_sections import DigitsData, EncoderConfig, GrammarData, TextData
+from tawt.studies.data_sections import EncoderConfig, GrammarData
 from tawt.studies.distance_folder import DistanceFolder, Item, KeptEstimates
+from tawt.studies.distance_training import measured_tasks, train_for_distance
 from tawt.studies.distance_work import Step, Work
 from tawt.studies.pool import do_all
 from tawt.studies.record import circumstances
-from tawt.training import JointTraining, PreTraining
 from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from tawt.distance.measuring import Outcomes
     from tawt.studies.config import RunConfig
     from tawt.tasks import MultiTaskModel, Task
-
-_MOST_DIGITS = 400  # labelled images that the digits have for the target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +77,7 @@ def prepared(config: RunConfig, asked: Asked) -> Study:
     """
     first = config.model_copy(update={"seed": asked.seeds[0]})
     question, tasks = checked(first, asked)
-    measured = _measured(first, question, tasks)
+    measured = measured_tasks(first, question, tasks)
     for task in measured.values():
         try:
             held_out(task)
@@ -226,7 +224,7 @@ class _Measuring:
         study = self._study
         do_all(
             partial(
-                _trained,
+                train_for_distance,
                 config=study.config,
                 question=study.question,
                 budget=study.budget,
@@ -289,70 +287,3 @@ def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]
             "The generated corpus has held-out sentences of its target only; leave out --matrix."
         )
     return question, tasks
-
-
-def _trained(
-    item: Item,
-    should_stop: Callable[[], bool],
-    *,
-    config: RunConfig,
-    question: Question,
-    budget: Budget,
-    device: str,
-) -> dict[str, Any]:
-    """Do one training in a process of its own; only the tasks that it needs are read."""
-    job = item.job
-    sources = [name for name, _ in job.weights] or [job.name]
-    config = config.model_copy(
-        update={
-            "seed": item.seed,
-            "sources": [name for name in sources if name != question.target],
-        }
-    )
-    tasks = {task.name: task for task in building.tasks(config)}
-    scores = job.what in ("alone", "with")
-    workshop = Workshop(
-        model_for=lambda found, _: building.model(config, found),
-        tasks=tasks,
-        target=question.target,
-        measured={} if scores else _measured(config, question, tasks),
-        whole=_whole(config, question.target) if job.what == "own" else {},
-        budget=budget,
-        paradigm=_paradigm(config),
-        rule=building.rule(config.weighting),
-        settings=config.training,
-        seed=item.seed,
-        device=device,
-        should_stop=should_stop,
-    )
-    return workshop.done(job)
-
-
-def _paradigm(config: RunConfig) -> PreTraining | JointTraining | None:
-    """In which sources have to prove themselves; none for a single task, which has no sources."""
-    found = building.paradigm(config)
-    return found if isinstance(found, PreTraining | JointTraining) else None
-
-
-def _measured(config: RunConfig, question: Question, tasks: Mapping[str, Task]) -> dict[str, Task]:
-    """The tasks that distances are measured to, with their held-out examples."""
-    found = {question.target: tasks[question.target]}
-    for name in question.measured:
-        if name not in found:
-            alone = config.model_copy(update={"target": name, "sources": []})
-            [found[name]] = building.tasks(alone)
-    return found
-
-
-def _whole(config: RunConfig, target: str) -> dict[str, Task]:
-    """All that there is of the target, where the configuration takes only some of it."""
-    data: Any = config.data
-    if isinstance(data, DigitsData):
-        data = data.model_copy(update={"target_size": _MOST_DIGITS})
-    elif isinstance(data, TextData) and data.tasks[target].limit is not None:
-        every = data.tasks[target].model_copy(update={"limit": None})
-        data = data.model_copy(update={"tasks": {**data.tasks, target: every}})
-    else:
-        return {}
-    alone = config.model_copy(update={"data": data, "sources": []})
-    return {task.name: task for task in building.tasks(alone) if task.name == target}
