@@ -1,5 +1,6 @@
 """Word vectors from a file or a package."""
 
+import os
 import sys
 from importlib import metadata
 
@@ -49,8 +50,14 @@ def test_a_line_that_is_cut_off_is_named(file):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(DataError, match=r"Cannot read the vectors in .*nowhere"):
+    with pytest.raises(DataError, match=r"nowhere\.txt: there is no such file"):
         load_vectors(str(tmp_path / "nowhere.txt"), ["a"])
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="is not a regular file"):
+        load_vectors(str(tmp_path / "pipe"), ["a"])
 
 
 def test_a_file_that_is_no_text(file):
