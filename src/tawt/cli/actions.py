@@ -91,9 +91,8 @@ def train_once(
             ),
             should_stop=should_stop,
             on_tasks=None if quiet or as_json else lambda tasks: show_first(tasks, config.targets),
+            on_finished=lambda: write(path / "report.html", runs_page([path])),
         )
-        with locked(path):
-            write(path / "report.html", runs_page([path]))
     if as_json:
         typer.echo(json.dumps(record, indent=2))
     elif not quiet:
@@ -161,7 +160,9 @@ def build_report(runs: Sequence[Path], output: Path | None) -> None:
             RunFolder(path).record()
         page = runs_page(runs)
     path = output or (first / "report.html" if len(runs) == 1 else Path("report.html"))
-    write(path, page)
+    # A page in the folder is a file of the folder, whose writer may be at work.
+    with contextlib.nullcontext() if output is not None or len(runs) > 1 else locked(first):
+        write(path, page)
     console.say(f"Wrote {path}.")
 
 

@@ -85,6 +85,10 @@ def _opened(source: str) -> Iterator[tuple[BinaryIO, Path]]:
         return
     path = Path(source)
     try:
+        if path.is_fifo() and not path.is_relative_to("/dev") and not path.is_relative_to("/proc"):
+            # What the shell's `<(…)` names has a writer; a pipe by a name of its own may have none,
+            # and opening it would wait for one.
+            raise DataError(f"{path} is a pipe; redirect it: tawt predict RUN - < {path}")
         handle = path.open("rb")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error

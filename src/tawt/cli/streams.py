@@ -42,11 +42,11 @@ def check_arguments(arguments: list[str]) -> None:
         >>> check_arguments(["train", "caf\udce9.yaml"])
         Traceback (most recent call last):
         ...
-        tawt.errors.ConfigError: The argument 'caf\udce9.yaml' is not text; rename what it names.
+        tawt.errors.ConfigError: The argument 'caf\udce9.yaml' is not valid text; rename the file.
     """
     for argument in arguments:
         if _UNWRITABLE.search(argument):
-            raise ConfigError(f"The argument {argument!r} is not text; rename what it names.")
+            raise ConfigError(f"The argument {argument!r} is not valid text; rename the file.")
 
 
 def flush() -> None:

@@ -104,7 +104,7 @@ def compare(
     table = chosen(rows, config)
     chosen_device(options.device)  # the workers would all find that it is not there
     data = _checked(config, folder, table, seeds=seeds, overwrite=options.overwrite)
-    comparison_folder.claim(folder, config, overwrite=options.overwrite)
+    comparison_folder.claim(folder, config, overwrite=options.overwrite, should_stop=should_stop)
     total, finished = len(table) * len(seeds), 0
     on_done(finished, total)
 

@@ -13,7 +13,7 @@ from tawt.studies.folder import DATA, RunFolder
 from tawt.studies.rows import ROWS, Row, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from tawt.studies.config import RunConfig
@@ -23,8 +23,8 @@ COMPARISON, CONFIG, SHARED = "comparison.json", "comparison.yaml", "clusters"
 _log = logging.getLogger(__name__)
 
 
-def claim(folder: Path, config: RunConfig, *, overwrite: bool) -> None:
-    """Leave word of what is compared here, or say why the folder must not be touched.
+def check(folder: Path, config: RunConfig, *, overwrite: bool) -> None:
+    """Say why the folder must not be touched, if it must not; touch nothing.
 
     Args:
         folder: Of the comparison.
@@ -32,10 +32,12 @@ def claim(folder: Path, config: RunConfig, *, overwrite: bool) -> None:
         overwrite: Whether another configuration is replaced by this one.
 
     Raises:
-        RunError: The folder holds a single run, or a comparison of another configuration.
+        RunError: The folder holds a single run, a comparison of another configuration, or a table
+            that is damaged.
     """
     if (folder / RUN_CONFIG).exists():
         raise RunError(f"{folder} holds a single run; give the comparison another folder.")
+    _names(folder)
     if (folder / CONFIG).exists() and not overwrite:
         changed = difference(load(folder / CONFIG), config)
         if changed is not None:
@@ -43,9 +45,27 @@ def claim(folder: Path, config: RunConfig, *, overwrite: bool) -> None:
                 f"{folder} holds a comparison with another configuration ({changed}, folder and "
                 "now); use --overwrite to start again, or give another folder."
             )
-        return
-    with locks.locked(folder):
-        files.write(folder / CONFIG, dumped(config))
+
+
+def claim(
+    folder: Path, config: RunConfig, *, overwrite: bool, should_stop: Callable[[], bool]
+) -> None:
+    """Leave word of what is compared here, unless another process has claimed the folder.
+
+    Args:
+        folder: Of the comparison.
+        config: What all runs share.
+        overwrite: Whether another configuration is replaced by this one.
+        should_stop: Asked while another process writes there.
+
+    Raises:
+        RunError: As `check` does.
+    """
+    check(folder, config, overwrite=overwrite)
+    with locks.locked(folder, wait_unless=should_stop):
+        check(folder, config, overwrite=overwrite)  # it may have come meanwhile
+        if overwrite or not (folder / CONFIG).exists():
+            files.write(folder / CONFIG, dumped(config))
 
 
 def run_folder(folder: Path, row: Row, seed: int) -> RunFolder:
@@ -131,7 +151,10 @@ def _names(folder: Path) -> list[str]:
     """Of the rows in the folder's table, if it has one that can be read."""
     if not (folder / COMPARISON).exists():
         return []
-    rows = files.read_sealed(folder / COMPARISON).get("rows")
+    try:
+        rows = files.read_sealed(folder / COMPARISON).get("rows")
+    except RunError as error:
+        raise RunError(f"{error} Delete it to make the table again.") from error
     if not isinstance(rows, list):
-        raise RunError(f"{folder / COMPARISON} is damaged; delete it to make the table again.")
+        raise RunError(f"{folder / COMPARISON} is damaged. Delete it to make the table again.")
     return [str(row["name"]) for row in rows if isinstance(row, dict) and "name" in row]

@@ -79,6 +79,7 @@ def run(
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_tasks: Callable[[Sequence[Task]], None] | None = None,
+    on_finished: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """Train as configured, leave everything in a folder, and return its record.
 
@@ -90,6 +91,7 @@ def run(
         should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
             raised.
         on_tasks: Told what will be trained on, before training begins.
+        on_finished: Called when the run is finished and nobody else can write to its folder yet.
     """
     options = options or Options()
     folder = RunFolder(path)
@@ -110,6 +112,7 @@ def run(
         folder.open(config, resume=options.resume, overwrite=options.overwrite)
         folder.check_data(data)
         if folder.finished:
+            _call(on_finished)
             return folder.record()
         if on_tasks is not None:
             on_tasks(parts.tasks)
@@ -139,11 +142,17 @@ def run(
             **_outcome(config, result),
         }
         folder.finish(record)
+        _call(on_finished)
         return folder.record()
 
 
 def _never() -> bool:
     return False
+
+
+def _call(action: Callable[[], None] | None) -> None:
+    if action is not None:
+        action()
 
 
 def _trained(

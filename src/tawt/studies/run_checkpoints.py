@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,11 @@ class FolderCheckpoint:
         try:
             with files.whole(self._last) as file:
                 file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
                 if self._last_is_good:  # what is damaged must not replace what is not
                     self._last.replace(self._previous)
+                    self._last_is_good = False
         except OSError as error:
             raise files.not_written(self._last, error) from error
         self._last_is_good = True

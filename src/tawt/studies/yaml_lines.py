@@ -48,7 +48,7 @@ def read_value(text: str) -> Any:
         >>> read_value("2024-13-45")
         Traceback (most recent call last):
         ...
-        tawt.errors.ConfigError: '2024-13-45' looks like a date and is none; put it in quotes.
+        tawt.errors.ConfigError: '2024-13-45' looks like a date and is not a valid one; quote it.
     """
     try:
         return _loaded(text)[0]

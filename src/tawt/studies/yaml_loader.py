@@ -63,7 +63,7 @@ class BoundedLoader(yaml.SafeLoader):
             problem = "an alias that refers to what it stands in; write it out"
             raise RefusedError(problem, line=mark.line + 1)
         if self._total > MOST_VALUES:
-            problem = f"more than {MOST_VALUES:,} values, with what aliases stand for"
+            problem = f"more than {MOST_VALUES:,} values with aliases expanded; use fewer"
             raise RefusedError(problem, line=mark.line + 1)
         return node
 
@@ -108,9 +108,13 @@ def _no_value(node: yaml.Node) -> str:
     kind = node.tag.rpartition(":")[2]
     if not isinstance(node, yaml.ScalarNode):
         return f"what is marked !!{kind} is none"
-    text = node.value if len(node.value) <= 40 else f"{node.value[:20]}… ({len(node.value)} signs)"
+    text = (
+        node.value
+        if len(node.value) <= 40
+        else f"{node.value[:20]}… ({len(node.value)} characters)"
+    )
     if kind == "timestamp":
-        return f"{text!r} looks like a date and is none; put it in quotes"
+        return f"{text!r} looks like a date and is not a valid one; quote it"
     if kind == "int" and text != node.value:
         return f"{text!r} is too large a number"
     return f"{text!r} is no {kind}"

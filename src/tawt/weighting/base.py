@@ -59,7 +59,11 @@ class Weighting(ABC):
         ).sum()
 
     def clip_gradients(
-        self, parameters: Iterable[Tensor], *, max_norm: float, tasks: Iterable[str]
+        self,
+        parameters: nn.Module | Iterable[Tensor],
+        *,
+        max_norm: float,
+        tasks: Iterable[str],
     ) -> Tensor:
         """Shorten gradients of a step on some of the tasks, without undoing their weights.
 
@@ -71,7 +75,7 @@ class Weighting(ABC):
         Call it between `backward` and the optimiser's step, before the weights move again.
 
         Args:
-            parameters: Whose `.grad` is clipped, in place.
+            parameters: Whose `.grad` is clipped, in place; or a module.
             max_norm: Largest norm of the gradient before weights.
             tasks: Those that the step trained on, or the losses given to `combine`; if gradients
                 of several batches were added up, once for each.

@@ -8,13 +8,16 @@ import torch
 from torch import Tensor, nn
 
 from tawt.errors import TrainingError, is_number
+from tawt.given import parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 @torch.no_grad()
-def clip_weighed(parameters: Iterable[Tensor], *, max_norm: float, share: float) -> Tensor:
+def clip_weighed(
+    parameters: nn.Module | Iterable[Tensor], *, max_norm: float, share: float
+) -> Tensor:
     """Shorten gradients to `share · max_norm`, in place.
 
     Args:
@@ -33,8 +36,7 @@ def clip_weighed(parameters: Iterable[Tensor], *, max_norm: float, share: float)
     """
     if not (is_number(max_norm) and max_norm > 0):
         raise TrainingError(f"`max_norm` must be a positive, finite number; got {max_norm!r}.")
-    given = [parameters] if isinstance(parameters, Tensor) else parameters
-    gradients = [p.grad for p in given if p.grad is not None]
+    gradients = [p.grad for p in parameters_of(parameters) if p.grad is not None]
     if not gradients or share == 0:
         return torch.zeros(())  # a task without weight has a gradient of zeros
     norm = nn.utils.get_total_norm(gradients) / share

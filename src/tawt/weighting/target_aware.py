@@ -222,8 +222,8 @@ class TargetAware(Weighting):
         names = ", ".join(map(repr, self.target))
         if not self.history:
             raise TrainingError(
-                f"The loss of the target {names} has a gradient of zero by the representation, so "
-                "nothing can be compared with it. Is the loss constant, or the target's head "
+                f"The loss of the target {names} has a gradient of zero with respect to the "
+                "representation, so nothing can be compared with it. Is the loss constant, or the target's head "
                 "zero? Train for some steps before the first update, on examples that are not "
                 "fitted yet."
             )

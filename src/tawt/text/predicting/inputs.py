@@ -169,8 +169,8 @@ def _not_counting(sentences: Iterator[Sentence], path: Path) -> Iterator[Sentenc
                 raise problem(
                     path,
                     sentence.line,
-                    "the first column counts (1, 2, 3, …), and words were expected there; if they "
-                    "are in the second, give --format conllu.",
+                    "the first column holds running numbers (1, 2, 3, …), and words were expected "
+                    "there; if they are in the second, give --format conllu.",
                 )
         yield sentence
 

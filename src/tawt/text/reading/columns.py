@@ -150,8 +150,8 @@ def _check_words(
     if not instead and word is not None:
         instead = f"`word_column: {word}` (with {sample.described(word)})"
     raise DataError(
-        f"{path}: the first column counts ({sample.described(0)}, …), and words were expected "
-        f"there; give {instead or 'the `word_column`'}. If these are the words, say so with "
+        f"{path}: the first column holds running numbers ({sample.described(0)}, …), and words "
+        f"were expected there; give {instead or 'the `word_column`'}. If these are the words, say so with "
         "`word_column: 0`."
     )
 
