@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_SIGNS = re.compile(r"[\\`*_\[\]|~$#!]")
+_SIGNS = re.compile(r"[\\`*\[\]|~$#!]|(?<!\w)_|_(?!\w)")  # inside a word, _ is nothing but that
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
