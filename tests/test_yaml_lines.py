@@ -97,7 +97,7 @@ def test_a_file_that_is_no_configuration_by_its_size_is_not_read(refused):
     [
         ("9" * 5000, "too large a number"),
         ("0x" + "f" * 5000, "too large a number"),
-        ("2024-13-45", "'2024-13-45' looks like a date and is none; put it in quotes"),
+        ("2024-13-45", "'2024-13-45' looks like a date and is not a valid one; quote it"),
         ("!!bool x", "'x' is no bool"),
         ("!!int ''", "'' is no int"),
         ("!!timestamp x", "looks like a date"),

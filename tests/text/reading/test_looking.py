@@ -43,7 +43,7 @@ def test_words_that_count_are_refused_with_the_columns_that_make_sense(file):
     with pytest.raises(DataError) as raised:
         list(read_columns(path, separator="\t"))
     message = str(raised.value)
-    assert "the first column counts ('1', '2', '3', …)" in message
+    assert "the first column holds running numbers ('1', '2', '3', …)" in message
     assert "`word_column: 1` (with 'På', 'Fyn', '.')" in message
     assert "`tag_column: 2` (with 'O', 'B-LOC', 'B-PER')" in message
     assert "`word_column: 0`" in message

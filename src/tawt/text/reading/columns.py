@@ -151,7 +151,8 @@ def _check_words(
         instead = f"`word_column: {word}` (with {sample.described(word)})"
     raise DataError(
         f"{path}: the first column holds running numbers ({sample.described(0)}, …), and words "
-        f"were expected there; give {instead or 'the `word_column`'}. If these are the words, say so with "
+        f"were expected there; give {instead or 'the `word_column`'}. If these are the words, say "
+        "so with "
         "`word_column: 0`."
     )
 
