@@ -83,7 +83,7 @@ def test_runs_of_data_that_has_changed_since_are_refused(study, tmp_path):
 def test_a_table_that_is_none_is_refused(study, tmp_path):
     compared(study, tmp_path, rows=[ONE])
     (tmp_path / "comparison.json").write_text("[]")
-    with pytest.raises(RunError, match=r"comparison\.json is damaged"):
+    with pytest.raises(RunError, match=r"comparison\.json is damaged.*Delete it"):
         compared(study, tmp_path, rows=[ONE])
 
 

@@ -83,3 +83,20 @@ def test_tasks_without_a_weight_are_refused():
         Fixed(["a", "b"]).clip_gradients([], max_norm=1.0, tasks=["c"])
     with pytest.raises(WeightsError, match=r'write \["a"\]'):
         Fixed(["a", "b"]).clip_gradients([], max_norm=1.0, tasks="a")
+
+
+def test_a_module_is_taken_for_its_parameters():
+    module, other = nn.Linear(2, 2), nn.Linear(2, 2)
+    other.load_state_dict(module.state_dict())
+    weights = Fixed(["a", "b"], initial={"a": 0.9, "b": 0.1})
+    for each in (module, other):
+        weights.combine({"a": 100 * each(torch.ones(3, 2)).sum()}).backward()
+    weights.clip_gradients(module, max_norm=1.0, tasks=["a"])
+    weights.clip_gradients(other.parameters(), max_norm=1.0, tasks=["a"])
+    assert torch.equal(module.weight.grad, other.weight.grad)
+
+
+def test_names_with_parameters_are_refused():
+    weights = Fixed(["a"])
+    with pytest.raises(TrainingError, match="named_parameters"):
+        weights.clip_gradients(nn.Linear(2, 2).named_parameters(), max_norm=1.0, tasks=["a"])

@@ -224,8 +224,8 @@ class TargetAware(Weighting):
             raise TrainingError(
                 f"The loss of the target {names} has a gradient of zero with respect to the "
                 "representation, so nothing can be compared with it. Is the loss constant, or the "
-                "target's head zero? Train for some steps before the first update, on examples that are not "
-                "fitted yet."
+                "target's head zero? Train for some steps before the first update, on examples "
+                "that are not fitted yet."
             )
         return f"the gradient of the target {names} is zero, so nothing agrees with it"
 

@@ -256,3 +256,11 @@ def test_a_damaged_configuration_of_the_model_is_one_line(tagger, call, tmp_path
     if status == 2:
         assert err.startswith("error: ")
         assert err.count("\n") == 1
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tagger, call):
+    os.mkfifo("pipe")
+    status, out, err = call("predict", tagger, "pipe")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "pipe; redirect it" in err
