@@ -105,7 +105,7 @@ def test_help_does_not_wait_for_torch():
     ("arguments", "words"),
     [
         (["-o", "sources[0]=coins"], "no field `sources[0]`; did you mean 'sources'?"),
-        (["-o", "name=2024-13-45"], "'2024-13-45' looks like a date and is none"),
+        (["-o", "name=2024-13-45"], "'2024-13-45' looks like a date and is not a valid one"),
         (["-o", "seed=" + "9" * 5000], "too large a number"),
         (["-o", "seed=" + "[" * 5000], "levels deep"),
         (["-o", "x." * 5000 + "=1"], "no field so deep"),
@@ -119,8 +119,8 @@ def test_help_does_not_wait_for_torch():
         (["-o", "data.tasks.goal.train=circle/x"], "symbolic links"),
         (["--checkpoint-seconds", "nan"], "--checkpoint-seconds"),
         (["--checkpoint-seconds", "inf"], "--checkpoint-seconds"),
-        (["--out", "a\0b"], "is not text"),
-        (["--out", "caf\udce9"], "is not text"),
+        (["--out", "a\0b"], "is not valid text"),
+        (["--out", "caf\udce9"], "is not valid text"),
         (["--nothing"], "No such option"),
     ],
 )

@@ -1,7 +1,6 @@
 """One writer a folder, in real processes."""
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -27,13 +26,22 @@ with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """
+HOLD_AT_ONCE = """
+import sys, time
+from filelock import FileLock
+
+with FileLock(sys.argv[1] + "/.lock", blocking=False):
+    print("held", flush=True)
+    time.sleep(60)
+"""  # the same lock, without the seconds in which tawt is imported
 
 
 @contextlib.contextmanager
-def held(folder, *more):
+def held(folder, *more, by=HOLD_AT_ONCE):
     """Another process has the lock."""
+    Path(folder).mkdir(exist_ok=True)
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder), *more],
+        [sys.executable, "-c", by, str(folder), *more],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -53,7 +61,7 @@ def names(folder):
 
 
 def test_a_second_process_is_refused_with_the_name_of_the_first(tmp_path):
-    with held(tmp_path) as other, pytest.raises(FolderInUse) as error, locked(tmp_path):
+    with held(tmp_path, by=HOLD) as other, pytest.raises(FolderInUse) as error, locked(tmp_path):
         pass
     assert f"process {other.pid} on" in str(error.value)
     assert str(tmp_path) in str(error.value)
@@ -63,7 +71,7 @@ def test_a_second_process_is_refused_with_the_name_of_the_first(tmp_path):
 @pytest.mark.crash
 @pytest.mark.parametrize("more", [(), ("child",)], ids=["alone", "with a child left behind"])
 def test_the_lock_of_a_dead_owner_is_taken_over(tmp_path, more):
-    with held(tmp_path, *more) as other:
+    with held(tmp_path, *more, by=HOLD) as other:
         other.kill()
         other.wait()
         with locked(tmp_path):
@@ -148,25 +156,3 @@ def test_a_run_folder_that_is_being_written_is_left_alone(study, tmp_path, listi
         with pytest.raises(FolderInUse):
             run(config, path, options=options)
         assert listing(path) == before
-
-
-def _run(study_path, path, results):
-    record = run(load(study_path), path, options=Options(resume=True, wait=True))
-    results.put(record["began"])
-
-
-@pytest.mark.crash
-def test_two_processes_that_want_the_same_run_make_it_once(study, tmp_path):
-    study.set("epochs", 20)
-    context = multiprocessing.get_context("spawn")
-    results = context.Queue()
-    both = [
-        context.Process(target=_run, args=(study.path, Path(tmp_path, "run"), results))
-        for _ in range(2)
-    ]
-    for process in both:
-        process.start()
-    found = [results.get(timeout=120) for _ in both]
-    for process in both:
-        process.join()
-    assert found[0] == found[1]

@@ -618,7 +618,6 @@ def test_an_example_that_was_never_measured_has_no_alignment(study, call):
         ((1, 200, 80), (50, 20)),
         ((2, 8, 8), None),
         ((65, 8), None),
-        ((0, 0), None),
         ((8,), None),
     ],
 )
