@@ -106,11 +106,13 @@ def run(
     )
     data = building.fingerprints(parts.tasks)
     waiting = (should_stop or _never) if options.wait else None
-    # Processes of one group write the same; the first stands for all.
+    # Of the processes of one group the first takes the lock and opens the folder, for all of them.
     alone = folder.locked(wait_unless=waiting) if accelerator.is_main_process else nullcontext()
     with alone:
-        folder.open(config, resume=options.resume, overwrite=options.overwrite)
-        folder.check_data(data)
+        if accelerator.is_main_process:
+            folder.open(config, resume=options.resume, overwrite=options.overwrite)
+            folder.check_data(data)
+        accelerator.wait_for_everyone()
         if folder.finished:
             _call(on_finished)
             return folder.record()
