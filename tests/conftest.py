@@ -1,6 +1,5 @@
 """What several test files share: small array studies on disk, and the command line in process."""
 
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import yaml
 
 from tawt.cli.app import main
 from tawt.errors import Interrupted
-from tawt.runs.run import run
+from tawt.sweeps import Context
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -117,40 +116,36 @@ def call(monkeypatch, capsys):
     return called
 
 
-@pytest.fixture
-def in_process(monkeypatch):
-    """Make a comparison's runs here, one by one, and spare the start of worker processes."""
+class Here(list):
+    """Makes work in this process, one by one, which spares the start of workers; and names it.
 
-    def run_all(jobs, *, workers, options, should_stop, on_done):
-        for job in jobs:
-            run(job.config, job.path, options=options, should_stop=should_stop)
-            on_done(job)
-
-    module = importlib.import_module("tawt.compare.comparison")
-    monkeypatch.setattr(module, "run_all", run_all)
-
-
-class Trainings(list):
-    """What was trained for distances, in order; with a limit, a stop is asked for after so many."""
+    With a limit, a stop is asked for after so many.
+    """
 
     limit = None
 
-    def do_all(self, work, items, *, workers, called, should_stop, on_done):
-        for item in items:
+    def __call__(self, wanted, *, workers, wait, should_stop, on_end):
+        assert 1 <= workers <= len(wanted)
+        for work in wanted:
             if self.limit == len(self):
                 raise Interrupted("Stopped as asked.")
-            outcome = work(item, should_stop)
-            self.append(called(item))
-            on_done(item, outcome)
+            work.make(Context(should_stop, wait))
+            self.append(work.name)
+            on_end(work, None)
 
 
 @pytest.fixture
-def trainings(monkeypatch):
-    """Make the trainings of distances here, one by one, and list them."""
-    found = Trainings()
-    module = importlib.import_module("tawt.distance.study")
-    monkeypatch.setattr(module, "do_all", found.do_all)
-    return found
+def in_process(monkeypatch):
+    """Make all runs and trainings here, and list them."""
+    here = Here()
+    monkeypatch.setattr("tawt.sweeps.workers.in_processes", here)
+    return here
+
+
+@pytest.fixture
+def trainings(in_process):
+    """The trainings of distances, made here."""
+    return in_process
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ import typer
 
 from tawt.cli import console
 from tawt.cli.previewing import show_first
+from tawt.cli.time_left import runs_progress
 from tawt.compare import compare, load_comparison
 from tawt.compare.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.compare.page import comparison_page
-from tawt.compare.tables import markdown
 from tawt.compare.words import in_words
 from tawt.config import load
 from tawt.config.explaining import line_meant, shown
@@ -28,9 +28,9 @@ from tawt.errors import ConfigError, RunError
 from tawt.files.locks import locked
 from tawt.files.whole import write
 from tawt.runs import Options, RunFolder, run
-from tawt.runs.folder import COMPARISON
+from tawt.runs.folder import COMPARISON, PAGE
 from tawt.runs.page import runs_page
-from tawt.sweeps.stopping import stop_on_signals
+from tawt.sweeps import Sweep, stop_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +96,6 @@ def train_once(
             ),
             should_stop=should_stop,
             on_tasks=None if quiet or as_json else lambda tasks: show_first(tasks, config.targets),
-            on_finished=lambda: write(path / "report.html", runs_page([path])),
         )
     if as_json:
         typer.echo(json.dumps(record, indent=2))
@@ -107,7 +106,7 @@ def train_once(
                 known = {name: value for name, value in scores.items() if value is not None}
                 listed = ", ".join(f"{name} {value:.4f}" for name, value in known.items())
                 console.say(f"{target}, {split}: {listed}")
-        console.say(f"Everything is in {path}; open {path / 'report.html'} in a browser.")
+        console.say(f"Everything is in {path}; open {path / PAGE} in a browser.")
 
 
 def compare_rows(
@@ -123,22 +122,19 @@ def compare_rows(
 ) -> None:
     """Make all runs of a comparison, its table and its page."""
     path = folder or Path("runs", config.name)
-    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
-        shown = bar.add_task("runs", total=None)
-        compare(
+    with stop_on_signals() as should_stop, runs_progress(quiet=quiet) as tell:
+        comparison = compare(
             config,
             path,
             rows=rows,
             seeds=range(seeds),
-            workers=jobs or usual_jobs(options.device),
             options=options,
-            should_stop=should_stop,
-            on_done=lambda done, total: bar.update(shown, completed=done, total=total),
+            sweep=Sweep(
+                workers=jobs or usual_jobs(options.device),
+                should_stop=should_stop,
+                on_progress=tell,
+            ),
         )
-        with locked(path, wait_unless=should_stop):
-            comparison = load_comparison(path)  # another process may have added rows
-            write(path / "comparison.md", markdown(comparison))
-            write(path / "report.html", comparison_page(comparison, path))
     if as_json:
         typer.echo(json.dumps(asdict(comparison), indent=2))
     elif not quiet:
@@ -164,7 +160,7 @@ def build_report(runs: Sequence[Path], output: Path | None) -> None:
                 raise RunError(f"{path} is no single run; report on it alone.")
             RunFolder(path).record()
         page = runs_page(runs)
-    path = output or (first / "report.html" if len(runs) == 1 else Path("report.html"))
+    path = output or (first / PAGE if len(runs) == 1 else Path("report.html"))
     # A page in the folder is a file of the folder, whose writer may be at work.
     with contextlib.nullcontext() if output is not None or len(runs) > 1 else locked(first):
         write(path, page)
@@ -205,4 +201,4 @@ def _show(comparison: Comparison, folder: Path) -> None:
     console.out.print(console.comparison_table(comparison))
     for sentence in in_words(comparison):
         console.say(sentence)
-    console.say(f"Every run is in {folder}; open {folder / 'report.html'} in a browser.")
+    console.say(f"Every run is in {folder}; open {folder / PAGE} in a browser.")

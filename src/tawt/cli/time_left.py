@@ -1,4 +1,4 @@
-"""Progress whose time left is measured from the work that is done."""
+"""Progress whose time left is measured from the work that was done since the command began."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import (
     BarColumn,
+    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
@@ -20,21 +21,25 @@ from rich.text import Text
 from tawt.cli import console
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.progress import Task
 
+    from tawt import sweeps
+
 
 class TimeLeft(ProgressColumn):
-    """The time that the rest takes at the pace of all that is done so far.
+    """The time that the rest takes at the pace of all that was done so far.
 
     Rich's own column looks at the last steps alone, of which several may end at once where several
-    processes work.
+    processes work. What was there at the start, a field `before`, took no time now.
     """
 
     def render(self, task: Task) -> Text:
         """Nothing is told before something is done."""
-        left = time_left(task.elapsed, done=task.completed, total=task.total)
+        before = task.fields.get("before", 0)
+        total = None if task.total is None else task.total - before
+        left = time_left(task.elapsed, done=task.completed - before, total=total)
         told = "-:--:--" if left is None else str(timedelta(seconds=left))
         return Text(f"left {told}", style="progress.remaining")
 
@@ -68,3 +73,25 @@ def measured_progress(*, quiet: bool) -> Iterator[Progress]:
         transient=True,
     ) as bar:
         yield bar
+
+
+@contextmanager
+def runs_progress(*, quiet: bool) -> Iterator[Callable[[sweeps.Progress], None]]:
+    """A bar of how many runs there are, told by a sweep; silent elsewhere than on a terminal."""
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeLeft(),
+        console=console.err,
+        disable=quiet or not console.err.is_terminal,
+        transient=True,
+    ) as bar:
+        shown = bar.add_task("runs", total=None)
+
+        def tell(now: sweeps.Progress) -> None:
+            bar.update(shown, completed=now.done, total=now.total, before=now.before)
+
+        yield tell

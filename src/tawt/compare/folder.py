@@ -15,7 +15,7 @@ from tawt.runs.folder import COMPARISON, DATA, RunFolder
 from tawt.runs.folder import CONFIG as RUN_CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from tawt.config.schema import RunConfig
@@ -70,9 +70,14 @@ def claim(
             files.write(folder / CONFIG, dumped(config))
 
 
+def run_key(row: Row, seed: int) -> str:
+    """What a row's run with a seed is called in the folder."""
+    return f"{slug(row.name)}/{seed}"
+
+
 def run_folder(folder: Path, row: Row, seed: int) -> RunFolder:
     """Where a row's run with a seed is."""
-    return RunFolder(folder / slug(row.name) / str(seed))
+    return RunFolder(folder / run_key(row, seed))
 
 
 def with_earlier_rows(
@@ -82,6 +87,7 @@ def with_earlier_rows(
     *,
     seeds: Sequence[int],
     data: Mapping[str, Any],
+    left_out: Collection[str] = (),
 ) -> list[Row]:
     """The rows of a table, and those that the folder's table has already and that still hold.
 
@@ -94,16 +100,17 @@ def with_earlier_rows(
         config: What all runs share.
         seeds: Of the table.
         data: Size and fingerprint of every task's examples with the first seed.
+        left_out: Names of rows that would only say again what others say.
     """
     rows = {row.name: row for row in table}
-    for name in _names(folder):
-        if name in rows or name not in ROWS:
+    for row in earlier_rows(folder):
+        if row.name in rows or row.name in left_out:
             continue
-        problem = _problem(folder, ROWS[name], config, seeds, data)
+        problem = _problem(folder, row, config, seeds, data)
         if problem is None:
-            rows[name] = ROWS[name]
+            rows[row.name] = row
         else:
-            _log.warning("the row %r is left out of the table: %s", name, problem)
+            _log.warning("the row %r is left out of the table: %s", row.name, problem)
     added = [row for name, row in ROWS.items() if name in rows]
     return list(table) if len(rows) == len(table) else added
 
@@ -147,6 +154,11 @@ def applied(row: Row, config: RunConfig, seed: int, folder: Path) -> RunConfig:
     if row.weights_from is not None:
         learned = run_folder(folder, ROWS[row.weights_from], seed).record()["weights"]
     return row.applied(config, seed=seed, learned=learned)
+
+
+def earlier_rows(folder: Path) -> list[Row]:
+    """The rows that the folder's table has, if there is one."""
+    return [ROWS[name] for name in _names(folder) if name in ROWS]
 
 
 def _names(folder: Path) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tawt.compare.comparison import Comparison
 
 
@@ -28,7 +30,28 @@ def in_words(comparison: Comparison) -> list[str]:
         sentences.append(f"Against the target's examples alone, {trusted.name} makes {gain:+.1f}.")
     if trusted is not None and set(trusted.weights) - {comparison.target}:
         sentences.append(_trust(trusted.weights, comparison.target))
+    if comparison.left_out:
+        sentences.append(_left_out(comparison.left_out))
     return sentences
+
+
+def _left_out(rows: dict[str, str]) -> str:
+    """Which rows are not in the table, and why.
+
+    Example:
+        >>> _left_out({"weighted joint": "weighted normalized joint"})
+        'Left out: weighted joint; at these sizes its runs are those of weighted normalized joint.'
+    """
+    whose = "its" if len(rows) == 1 else "their"
+    stand_in = dict.fromkeys(rows.values())
+    return (
+        f"Left out: {_listed(rows)}; at these sizes {whose} runs are those of {_listed(stand_in)}."
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _how_sure(p_value: float | None) -> str:
@@ -45,8 +68,7 @@ def _trust(weights: dict[str, float], target: str) -> str:
     down = [name for name in reversed(ranked) if sources[name] < 0.5 * equal]
 
     def listed(names: list[str]) -> str:
-        shown = [f"{name} ({100 * sources[name]:.0f}%)" for name in names]
-        return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+        return _listed(f"{name} ({100 * sources[name]:.0f}%)" for name in names)
 
     if not up and not down:
         return "The learned weights trusted all sources about alike."

@@ -129,6 +129,7 @@ class Table(_Shape):
     rows: list[_Row]
     circumstances: dict[str, Any]
     seconds: Number
+    left_out: dict[str, str] = {}
 
 
 class _Mean(_Shape):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tawt.training import TrainingResult
 
 CONFIG, RECORD, WEIGHTS, DATA = "config.yaml", "record.json", "weights.jsonl", "data.json"
+PAGE = "report.html"
 COMPARISON = "comparison.json"
 """By this file the folder of a comparison is told from that of a run."""
 _NEEDED = (
@@ -52,6 +53,7 @@ class RunFolder:
                            with those trusted most and least
         predictions.*.tsv  gold, predicted and score of each example, or word
         model/             the target's model: Hugging Face's form for text, safetensors else
+        report.html        all of it to look at
         checkpoints/       the last two states of an unfinished run
 
     A run is finished when it has a record; that file is written last. Who writes to a folder holds
@@ -89,7 +91,7 @@ class RunFolder:
         self.check(config, resume=resume, overwrite=overwrite)
         try:
             if overwrite:
-                self._clear()
+                self.clear()
             if not (self.path / CONFIG).exists():
                 files.write(self.path / CONFIG, f"{_MADE_BY} {__version__}\n{dumped(config)}")
         except OSError as error:
@@ -284,11 +286,12 @@ class RunFolder:
     def _visible(self) -> list[Path]:
         return [path for path in self.path.iterdir() if not path.name.startswith(".")]
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Remove the run, and nothing else; only its writer may call this."""
         (self.path / RECORD).unlink(missing_ok=True)
         for name in (_MODEL, run_checkpoints.FOLDER, "logs"):
             shutil.rmtree(self.path / name, ignore_errors=True)
-        for path in (*self.path.glob("predictions.*.tsv"), self.path / "report.html"):
+        for path in (*self.path.glob("predictions.*.tsv"), self.path / PAGE):
             path.unlink(missing_ok=True)
         # The config last: by it the folder is known as ours.
         for name in (units.VECTORS, units.SHOWN, WEIGHTS, DATA, CONFIG):

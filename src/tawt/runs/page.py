@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tawt import files
 from tawt.errors import RunError
 from tawt.report import Plot, Section, build_page, figures
 from tawt.report.units import how_measured, unit_tables
-from tawt.runs.folder import RunFolder
+from tawt.runs.folder import PAGE, RunFolder
 from tawt.runs.reading import record_of, shown_units_of, updates_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+
+def write_page(path: Path) -> None:
+    """Leave the page of a finished run in its folder; only its writer may call this."""
+    files.write(path / PAGE, runs_page([path]))
 
 
 def runs_page(paths: Sequence[Path]) -> str:

@@ -7,25 +7,18 @@ import time
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tawt.config.data_sections import EncoderConfig
-from tawt.errors import (
-    ConfigError,
-    DataError,
-    Interrupted,
-    RunError,
-    TrainingError,
-    is_out_of_memory,
-)
-from tawt.runs import building
+from tawt.errors import ConfigError, Interrupted, RunError, TrainingError, is_out_of_memory
 from tawt.runs.checkpoints import FolderCheckpoint, run_key
 from tawt.runs.folder import RunFolder
 from tawt.runs.models import write_model
+from tawt.runs.page import write_page
+from tawt.runs.parts import build_parts
 from tawt.runs.record import circumstances
-from tawt.training import Paradigm, TrainingResult, train
+from tawt.training import train
 from tawt.training.devices import accelerator_for
-from tawt.training.roles import checked_roles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,9 +28,10 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
     from tawt.config.schema import RunConfig
-    from tawt.tasks import MultiTaskModel, Task
+    from tawt.runs.parts import Parts
+    from tawt.tasks import Task
+    from tawt.training import TrainingResult
     from tawt.training.progress import Progress
-    from tawt.weighting import Weighting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +52,8 @@ class Options:
     """A folder for what several runs need and one can make for all: clusters of examples."""
     save_model: bool = True
     """Whether the trained model is left in the folder."""
+    save_page: bool = True
+    """Whether the run's own page is: megabytes, which runs of a table, shown on its page, spare."""
     wait: bool = False
     """Wait for another process that is making the same run, instead of refusing."""
 
@@ -79,7 +75,6 @@ def run(
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_tasks: Callable[[Sequence[Task]], None] | None = None,
-    on_finished: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """Train as configured, leave everything in a folder, and return its record.
 
@@ -91,36 +86,33 @@ def run(
         should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
             raised.
         on_tasks: Told what will be trained on, before training begins.
-        on_finished: Called when the run is finished and nobody else can write to its folder yet.
     """
     options = options or Options()
     folder = RunFolder(path)
     # Before the folder is touched.
     folder.check(config, resume=options.resume, overwrite=options.overwrite)
-    parts = check(config, shared=options.shared)
+    parts = build_parts(config, shared=options.shared)
     accelerator = accelerator_for(
         config.training.precision,
         device=options.device,
         log_with=options.log_with,
         log_folder=str(path / "logs"),
     )
-    data = building.fingerprints(parts.tasks)
     waiting = (should_stop or _never) if options.wait else None
     # Of the processes of one group the first takes the lock and opens the folder, for all of them.
     alone = folder.locked(wait_unless=waiting) if accelerator.is_main_process else nullcontext()
     with alone:
         if accelerator.is_main_process:
             folder.open(config, resume=options.resume, overwrite=options.overwrite)
-            folder.check_data(data)
+            folder.check_data(parts.data)
         accelerator.wait_for_everyone()
         if folder.finished:
-            _call(on_finished)
-            return folder.record()
+            return _left(folder, options)
         if on_tasks is not None:
             on_tasks(parts.tasks)
         began, clock = datetime.now(UTC), time.perf_counter()
         checkpoint = FolderCheckpoint(
-            folder, run=run_key(config, data), seconds=options.checkpoint_seconds
+            folder, run=run_key(config, parts.data), seconds=options.checkpoint_seconds
         )
         result = _trained(
             config,
@@ -140,21 +132,22 @@ def run(
             **circumstances(accelerator.device),
             "began": began.isoformat(timespec="seconds"),
             "seconds": round(time.perf_counter() - clock, 3),
-            "data": data,
+            "data": parts.data,
             **_outcome(config, result),
         }
         folder.finish(record)
-        _call(on_finished)
-        return folder.record()
+        return _left(folder, options)
 
 
 def _never() -> bool:
     return False
 
 
-def _call(action: Callable[[], None] | None) -> None:
-    if action is not None:
-        action()
+def _left(folder: RunFolder, options: Options) -> dict[str, Any]:
+    """The record of a finished run, once its page is there too."""
+    if options.save_page:
+        write_page(folder.path)
+    return folder.record()
 
 
 def _trained(
@@ -196,56 +189,6 @@ def _trained(
             accelerator.end_training()
 
 
-class Parts(NamedTuple):
-    """What a run is made of."""
-
-    tasks: list[Task]
-    model: MultiTaskModel
-    weighting: Weighting | None
-    paradigm: Paradigm
-
-
-def check(config: RunConfig, *, shared: Path | None = None) -> Parts:
-    """The parts of a run, if they fit together.
-
-    Args:
-        config: What to do.
-        shared: A folder for what other runs need too.
-
-    Raises:
-        TawtError: Saying what does not.
-    """
-    tasks = building.tasks(config)
-    model = building.model(config, tasks)
-    weighting, paradigm = fitted(config, tasks, model, shared=shared)
-    return Parts(tasks, model, weighting, paradigm)
-
-
-def fitted(
-    config: RunConfig,
-    tasks: Sequence[Task],
-    model: MultiTaskModel,
-    *,
-    shared: Path | None = None,
-) -> tuple[Weighting | None, Paradigm]:
-    """Weighting and paradigm, if they fit the tasks and the model.
-
-    Args:
-        config: What to do.
-        tasks: Sources and targets.
-        model: Before training.
-        shared: A folder for what other runs need too.
-
-    Raises:
-        TawtError: Saying what does not.
-    """
-    weighting = building.weighting(config, tasks, model, shared=shared)
-    paradigm = building.paradigm(config)
-    _check_target(config, tasks)
-    checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
-    return weighting, paradigm
-
-
 def _what_to_lower(config: RunConfig, device: torch.device) -> str:
     settings = config.training
     others = [f"`training.gradient_examples` ({settings.gradient_examples})"]
@@ -256,21 +199,6 @@ def _what_to_lower(config: RunConfig, device: torch.device) -> str:
         f"`training.accumulation` ({settings.accumulation}) by the same factor; then "
         f"{' or '.join(others)}; or choose a smaller model."
     )
-
-
-def _check_target(config: RunConfig, tasks: Sequence[Task]) -> None:
-    for task in tasks:
-        if task.name in config.targets and task.dev is None and task.test is None:
-            raise DataError(
-                f"The target {task.name!r} has neither dev nor test examples, so nothing could be "
-                "measured; give it at least one of them."
-            )
-    chosen_by = [task for task in tasks if task.name in config.targets and task.dev is not None]
-    if config.training.patience is not None and not chosen_by:
-        raise ConfigError(
-            "`training.patience` waits for a better dev score, but the target has no dev examples; "
-            "give it some (text: `held_out`), or leave `patience` out."
-        )
 
 
 def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:

@@ -1,1 +1,24 @@
-"""Many runs on one machine."""
+"""Many runs: what questions want is made once, several at a time, and kept.
+
+A question has a plan, which says what `Work` it wants given what is there already, and an answer,
+which it reads from the records. `Sweep` makes what the `Store` lacks.
+"""
+
+from tawt.sweeps.queue import Sweep, in_this_process
+from tawt.sweeps.runs import TrainRun
+from tawt.sweeps.stopping import stop_on_signals
+from tawt.sweeps.store import Store
+from tawt.sweeps.work import Context, Plan, Progress, Record, Work
+
+__all__ = [
+    "Context",
+    "Plan",
+    "Progress",
+    "Record",
+    "Store",
+    "Sweep",
+    "TrainRun",
+    "Work",
+    "in_this_process",
+    "stop_on_signals",
+]

@@ -1,200 +1,187 @@
-"""Many runs on one machine, several at a time."""
+"""One way to make many things: what a plan wants and the store lacks, in waves."""
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
-import os
-import signal
-import threading
-from concurrent.futures import Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
-import torch
-
-from tawt.errors import FolderInUse, Interrupted, RunError, TawtError
-from tawt.runs.run import Options, run
+from tawt.errors import ConfigError, FolderInUse, RunError, TawtError
+from tawt.sweeps import workers
+from tawt.sweeps.work import Context, Plan, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-    from types import FrameType
+    from collections.abc import Callable, Sequence
 
-    from tawt.config.schema import RunConfig
-
-_POLL_SECONDS = 0.2
-_stop = threading.Event()
-T = TypeVar("T")
-R = TypeVar("R")
+    from tawt.sweeps.store import Store
+    from tawt.sweeps.work import Work
 
 
-@dataclass(frozen=True)
-class Job:
-    """A run to be made, and where."""
+class Executor(Protocol):
+    """Does work, somewhere."""
 
-    config: RunConfig
-    path: Path
+    def __call__(
+        self,
+        wanted: Sequence[Work],
+        *,
+        workers: int,
+        wait: bool,
+        should_stop: Callable[[], bool],
+        on_end: Callable[[Work, Exception | None], None],
+    ) -> None:
+        """See `in_processes`."""
 
 
-def run_all(
-    jobs: Sequence[Job],
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """How work is made; none of it changes what comes out."""
+
+    workers: int = 1
+    """Pieces of work at a time."""
+    part: tuple[int, int] = (1, 1)
+    """Which of how many parts of the work is made here; the others are made elsewhere, into the
+    same store. Keys are hexadecimal then."""
+    should_stop: Callable[[], bool] = lambda: False
+    """Asked now and then."""
+    on_progress: Callable[[Progress], None] = lambda progress: None
+    """Told at the start of every wave, and when something was made."""
+
+    def __post_init__(self) -> None:
+        number, of = self.part
+        if not 1 <= number <= of:
+            raise ConfigError(f"A part is K/N with K from 1 to N; got {number}/{of}.")
+
+    def is_mine(self, key: str) -> bool:
+        """Whether work with that key is to be made here."""
+        number, of = self.part
+        return of == 1 or int(key, 16) % of == number - 1
+
+    def make(
+        self, plan: Callable[[], Plan], store: Store, *, executor: Executor | None = None
+    ) -> bool:
+        """Make what is missing; the plan is asked again when that is there, and may want more.
+
+        Work that another process is making is left for last, and waited for.
+
+        Args:
+            plan: What is wanted, given what the store has.
+            store: Where the work leaves its records.
+            executor: Where work is done: in worker processes by default.
+
+        Returns:
+            Whether all is there; if not, the rest is for other parts to make.
+
+        Raises:
+            Interrupted: A stop was asked for; work in progress has saved its state.
+            TawtError: Work failed; the rest was finished first.
+        """
+        tally: _Tally | None = None
+        made = set[str]()
+        while True:
+            now = plan()
+            missing = store.missing(now.wanted)
+            tally = _Tally.of(now, missing, before=tally, tell=self.on_progress)
+            mine = [work for work in missing if self.is_mine(work.key)]
+            if not mine:
+                return not missing and not now.later
+            if lost := [work for work in mine if work.key in made]:
+                raise RunError(
+                    f"{lost[0].name} was made, and its record is gone again; another process must "
+                    f"have started it anew. Wait until that ends, and run the same command again."
+                )
+            made |= self._make_wave(mine, store, tally, executor or workers.in_processes)
+
+    def _make_wave(
+        self, wanted: Sequence[Work], store: Store, tally: _Tally, executor: Executor
+    ) -> set[str]:
+        """Make all that can be made now; the keys of what was."""
+        made = set[str]()
+        failures: list[tuple[Work, Exception]] = []
+        elsewhere: list[Work] = []
+
+        def end(work: Work, error: Exception | None) -> None:
+            if isinstance(error, FolderInUse):
+                elsewhere.append(work)
+            elif isinstance(error, TawtError):
+                failures.append((work, error))
+            elif error is not None:  # ours, so nothing is gained by going on
+                raise error
+            else:
+                made.add(work.key)
+                store.forget(work.key)
+                tally.count(work)
+
+        for wait in (False, True):
+            left = list(elsewhere) if wait else wanted
+            if left:
+                elsewhere.clear()
+                executor(
+                    left,
+                    workers=min(self.workers, len(left)),
+                    wait=wait,
+                    should_stop=self.should_stop,
+                    on_end=end,
+                )
+        if failures:
+            raise TawtError(_named(failures, len(wanted)))
+        return made
+
+
+def in_this_process(
+    wanted: Sequence[Work],
     *,
     workers: int,
-    options: Options,
+    wait: bool,
     should_stop: Callable[[], bool],
-    on_done: Callable[[Job], None],
+    on_end: Callable[[Work, Exception | None], None],
+    on_share: Callable[[float], None] = lambda share: None,
 ) -> None:
-    """Make every run; those that fail are named when the others are done.
-
-    Runs that other processes are making are left for last, and waited for.
-
-    Raises:
-        Interrupted: A stop was asked for; runs in flight have saved their state.
-        TawtError: A run failed; the others were finished first.
-    """
-    elsewhere: list[Job] = []
-
-    def sort_out(job: Job, done: bool) -> None:
-        if done:
-            on_done(job)
-        else:
-            elsewhere.append(job)
-
-    for patience in (options, replace(options, wait=True)):
-        left = jobs if patience is options else elsewhere
-        if left:
-            do_all(
-                partial(_made, options=patience),
-                left,
-                workers=min(workers, len(left)),
-                called=lambda job: job.config.name,
-                should_stop=should_stop,
-                on_done=sort_out,
-            )
-
-
-def do_all(
-    work: Callable[[T, Callable[[], bool]], R],
-    items: Sequence[T],
-    *,
-    workers: int,
-    called: Callable[[T], str],
-    should_stop: Callable[[], bool],
-    on_done: Callable[[T, R], None],
-) -> None:
-    """Do the same work for many items; failures are named when the others are done.
-
-    Each worker computes on one thread, so that results do not depend on how many there are.
+    """Do work one by one where we are, on all threads: for work that fills the machine itself.
 
     Args:
-        work: What to do for an item, and to stop when the function it is given says so. It is
-            sent to other processes, so it has to have a name there.
-        items: What to do it for.
-        workers: Items at a time.
-        called: What to call an item in a message.
-        should_stop: Asked now and then.
-        on_done: Told an item, and what came of it.
-
-    Raises:
-        Interrupted: A stop was asked for.
-        TawtError: Work failed; the rest was finished first.
+        wanted: What to do, in this order.
+        workers: Of no use here.
+        wait: As in `Context`.
+        should_stop: Asked by the work.
+        on_end: Told of every piece of work that was done.
+        on_share: As in `Context`.
     """
-    context = multiprocessing.get_context("spawn")
-    failures: list[str] = []
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker) as pool:
-        # A terminal's Ctrl-C reaches every process. Workers are born deaf to it: the parent
-        # decides, and tells them by SIGTERM.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            pending = {pool.submit(_work, work, item): item for item in items}
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        try:
-            for future in _as_completed(set(pending), should_stop):
-                if (failure := _failure(future)) is not None:
-                    failures.append(f"{called(pending[future])}: {failure}")
-                else:
-                    on_done(pending[future], future.result())
-        except BaseException as error:
-            _end(
-                pool, ask=isinstance(error, Interrupted), kill=isinstance(error, KeyboardInterrupt)
-            )
-            raise
-    if failures:
-        raise TawtError(f"{len(failures)} of {len(items)} runs failed; the first: {failures[0]}")
+    for work in wanted:
+        work.make(Context(should_stop, wait, on_share))
+        on_end(work, None)
 
 
-def _end(pool: ProcessPoolExecutor, *, ask: bool, kill: bool) -> None:
-    """Wait for the workers, which may be asked to stop; a second Ctrl-C ends them at once."""
-    workers = list(pool._processes.values())
-    try:
-        for worker in workers if ask else ():
-            worker.terminate()  # SIGTERM, which workers take as a request
-        for worker in workers if kill else ():
-            worker.kill()
-        # Waited for here: a pool that the interpreter's exit finds half shut complains there.
-        pool.shutdown(wait=True, cancel_futures=True)
-    except KeyboardInterrupt:
-        for worker in workers:
-            worker.kill()
-        raise
+@dataclass
+class _Tally:
+    """How much is there, and how much of it was at the start."""
+
+    tell: Callable[[Progress], None]
+    done: int
+    total: int
+    before: int = field(default=0)
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        missing: Sequence[Work],
+        *,
+        before: _Tally | None,
+        tell: Callable[[Progress], None],
+    ) -> _Tally:
+        total = len({work.key for work in plan.wanted}) + plan.later
+        done = total - len(missing) - plan.later
+        tally = cls(tell, done, total, before.before if before else done)
+        if before is None or (before.done, before.total) != (done, total):
+            tally.count(None)
+        return tally
+
+    def count(self, made: Work | None) -> None:
+        self.done += made is not None
+        self.tell(Progress(self.done, self.total, self.before, made))
 
 
-def _failure(future: Future[R]) -> TawtError | None:
-    """What the user has to hear of when all is done; what is nobody's mistake is raised at once."""
-    error = future.exception()
-    if isinstance(error, BrokenProcessPool):
-        raise RunError(
-            "A worker process died (was it out of memory?); run the same command again to go on, "
-            "with fewer --jobs."
-        ) from error
-    if error is not None and not isinstance(error, TawtError):
-        raise error
-    return error
-
-
-def _as_completed(futures: set[Future[R]], should_stop: Callable[[], bool]) -> Iterator[Future[R]]:
-    while futures:
-        done, futures = wait(futures, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
-        yield from done
-        if should_stop():
-            raise Interrupted("Stopped as asked; run the same command again to go on.")
-
-
-def _prepare_worker() -> None:
-    torch.set_num_threads(1)
-    # What there is to say about the data was said before the first run, once.
-    logging.getLogger("tawt.runs.text_building").setLevel(logging.ERROR)
-    signal.signal(signal.SIGTERM, _ask_to_stop)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A worker whose parent was killed would wait for work for ever.
-
-    It ends at once, as if it had been killed too: what it writes is whole or not there.
-    """
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _ask_to_stop(number: int, frame: FrameType | None) -> None:
-    _stop.set()
-
-
-def _work(work: Callable[[T, Callable[[], bool]], R], item: T) -> R:
-    return work(item, _stop.is_set)
-
-
-def _made(job: Job, should_stop: Callable[[], bool], *, options: Options) -> bool:
-    """Make a run; false if another process is at it."""
-    try:
-        run(job.config, job.path, options=options, should_stop=should_stop)
-    except FolderInUse:
-        return False
-    return True
+def _named(failures: Sequence[tuple[Work, Exception]], of: int) -> str:
+    """What failed, with the first message."""
+    (first, error), *others = failures
+    said = f"{len(failures)} of {of} runs failed; the first: {first.name}: {error}"
+    return f"{said} The others: {', '.join(work.name for work, _ in others)}." if others else said
