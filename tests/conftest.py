@@ -124,7 +124,7 @@ class Here(list):
 
     limit = None
 
-    def __call__(self, wanted, *, workers, wait, should_stop, on_end):
+    def __call__(self, wanted, *, workers, wait, should_stop, on_end, on_share):
         assert 1 <= workers <= len(wanted)
         for work in wanted:
             if self.limit == len(self):

@@ -10,6 +10,7 @@ from tawt.config import load
 from tawt.runs import Options, RunFolder, clustering, units
 from tawt.runs.clustering import clustered
 from tawt.runs.run import run
+from tawt.sweeps import Sweep
 from tawt.tasks import MultiTaskModel
 
 
@@ -100,10 +101,8 @@ def test_runs_of_a_comparison_share_their_clusters(study, made, tmp_path):
         out,
         rows=["joint", *learned],
         seeds=[0, 1],
-        workers=1,
         options=Options(),
-        should_stop=lambda: False,
-        on_done=lambda done, total: None,
+        sweep=Sweep(),
     )
     assert sorted(made) == [27] * 3 + [32] * 3  # of each source once to check, once a seed
     assert len(list((out / "clusters").iterdir())) == 4

@@ -26,23 +26,21 @@ from tawt.errors import ConfigError, DataError, Interrupted, RunError, TawtError
 from tawt.runs import Options, RunFolder
 from tawt.runs.run import run
 from tawt.significance import RESAMPLES, holm, paired_bootstrap, paired_t_test, verdicts
-from tawt.sweeps.queue import Job, run_all
+from tawt.sweeps import Plan, Store, Sweep, TrainRun, Work
 from tests.oracles import bootstrap_by_hand
 
 HELD = "learned weights held"
 TWO = ["single-task", "normalized joint", "weighted normalized joint"]
 
 
-def compared(study, folder, *, rows=TWO, seeds=(0, 1), workers=1, overwrite=False, **options):
+def compared(study, folder, *, rows=TWO, seeds=(0, 1), overwrite=False, **sweep):
     return compare(
         load(study.path),
         folder,
         rows=rows,
         seeds=list(seeds),
-        workers=workers,
         options=Options(overwrite=overwrite),
-        should_stop=options.pop("should_stop", lambda: False),
-        on_done=options.pop("on_done", lambda done, total: None),
+        sweep=Sweep(**sweep),
     )
 
 
@@ -302,7 +300,7 @@ def test_the_table_is_what_the_runs_say(study, tmp_path):
     rows, told = [*TWO, HELD], []
     folder = tmp_path / "compared"
     found = compared(
-        study, folder, rows=rows, on_done=lambda done, total: told.append((done, total))
+        study, folder, rows=rows, on_progress=lambda now: told.append((now.done, now.total))
     )
     assert [row.name for row in found.rows] == rows
     assert told == [(done, 8) for done in range(9)]
@@ -549,55 +547,56 @@ def test_a_row_is_green_where_both_tests_find_a_gain(changes, clear):
 # Several at a time
 
 
-def jobs(study, folder, seeds):
+def runs(study, folder, seeds, **options):
+    """Work of one run for each seed, and its store."""
     config = load(study.path)
-    return [Job(config.model_copy(update={"seed": seed}), folder / str(seed)) for seed in seeds]
+    wanted = [
+        Work(
+            str(seed),
+            f"run-{seed}",
+            TrainRun(
+                config.model_copy(update={"seed": seed}), folder / str(seed), Options(**options)
+            ),
+        )
+        for seed in seeds
+    ]
+    return wanted, Store(folder, "{}/record.json", sealed=True)
 
 
 def test_two_workers_make_the_runs_that_one_process_makes(study, tmp_path):
     """Also one of the runs cannot be made: the others are, and it is named."""
-    made_ones = jobs(study, tmp_path / "pool", [0, 1])
-    taken = tmp_path / "pool" / "taken"
+    wanted, store = runs(study, tmp_path / "pool", [0, 7, 1])
+    taken, made_ones = wanted[1].make.path, [wanted[0], wanted[2]]
     taken.mkdir(parents=True)
     (taken / "mine.txt").write_text("dear")
-    bad = Job(made_ones[0].config, taken)
-    done = []
-    with pytest.raises(TawtError, match=r"1 of 3 runs failed.*taken.*not a run folder"):
-        run_all(
-            [made_ones[0], bad, made_ones[1]],
-            workers=2,
-            options=Options(),
-            should_stop=lambda: False,
-            on_done=done.append,
-        )
-    assert {job.path.name for job in done} == {"0", "1"}
-    for job in made_ones:
-        here = run(job.config, tmp_path / "here" / job.path.name)
-        assert RunFolder(job.path).record()["scores"] == here["scores"]
+    told = []
+    with pytest.raises(TawtError, match=r"1 of 3 runs failed.*run-7.*not a run folder"):
+        Sweep(workers=2, on_progress=told.append).make(lambda: Plan(wanted), store)
+    assert {now.made.key for now in told if now.made} == {"0", "1"}
+    for work in made_ones:
+        path, other = work.make.path, tmp_path / "here" / work.key
+        here = run(work.make.config, other)
+        assert RunFolder(path).record()["scores"] == here["scores"]
         for name in ("weights.jsonl", "predictions.test.tsv", "model/model.safetensors"):
-            assert (job.path / name).read_bytes() == (
-                tmp_path / "here" / job.path.name / name
-            ).read_bytes()
+            assert (path / name).read_bytes() == (other / name).read_bytes()
 
 
 def test_a_stop_reaches_the_workers_and_loses_nothing(study, tmp_path):
     study.set("epochs", 10_000).set("training.update_every", None)
-    (job,) = jobs(study, tmp_path, [0])
-    state = job.path / "checkpoints" / "state.safetensors"
+    [work], store = runs(study, tmp_path, [0], checkpoint_seconds=0.2)
+    state = work.make.path / "checkpoints" / "state.safetensors"
+    told = []
     try:
         with pytest.raises(Interrupted):
-            run_all(
-                [job],
-                workers=1,
-                options=Options(checkpoint_seconds=0.2),
-                should_stop=state.exists,
-                on_done=lambda job: pytest.fail("it cannot have come to its end"),
+            Sweep(should_stop=state.exists, on_progress=told.append).make(
+                lambda: Plan([work]), store
             )
     finally:
         for process in multiprocessing.active_children():
             process.join(timeout=30)
             process.kill()  # no worker may outlive a failed test
-    assert not RunFolder(job.path).finished
+    assert [now.made for now in told] == [None]  # it cannot have come to its end
+    assert not RunFolder(work.make.path).finished
     assert state.exists()
 
 

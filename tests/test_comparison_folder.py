@@ -12,6 +12,7 @@ from tawt.config import load
 from tawt.errors import FolderInUse, RunError
 from tawt.files.locks import locked
 from tawt.runs import Options
+from tawt.sweeps import Sweep
 from tests.conftest import labelled
 
 ONE, OTHER = "single-task", "normalized joint"
@@ -23,10 +24,8 @@ def compared(study, folder, *, rows, seeds=(0,), **options):
         folder,
         rows=rows,
         seeds=list(seeds),
-        workers=1,
         options=Options(**options),
-        should_stop=lambda: False,
-        on_done=lambda done, total: None,
+        sweep=Sweep(),
     )
 
 

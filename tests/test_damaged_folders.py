@@ -9,6 +9,7 @@ import pytest
 from tawt.compare import compare
 from tawt.config import load
 from tawt.runs import Options, run
+from tawt.sweeps import Sweep
 
 WHOLE = {
     "nothing": b"",
@@ -155,10 +156,8 @@ def test_a_comparison_and_values_deep_inside(in_process, study, tmp_path, call, 
         folder,
         rows=["single-task", "weighted normalized joint"],
         seeds=[0],
-        workers=1,
         options=Options(),
-        should_stop=lambda: False,
-        on_done=lambda done, total: None,
+        sweep=Sweep(),
     )
     check_deep(folder / "comparison.json", ("report", folder), call)
 

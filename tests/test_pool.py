@@ -15,20 +15,20 @@ pytestmark = pytest.mark.crash
 STUBBORN = """
 import os, sys, time
 from pathlib import Path
-from tawt.sweeps.queue import do_all
-from tawt.sweeps.stopping import stop_on_signals
+from tawt.sweeps import Plan, Store, Sweep, Work, stop_on_signals
 
-def work(item, should_stop):
+def work(context):
     Path(sys.argv[1], "worker").write_text(str(os.getpid()))
-    while not should_stop():
+    while not context.should_stop():
         time.sleep(0.01)
     Path(sys.argv[1], "asked").touch()
     time.sleep(120)  # in the middle of something long
 
 if __name__ == "__main__":
     with stop_on_signals() as should_stop:
-        do_all(work, [1], workers=1, called=str, should_stop=should_stop,
-               on_done=lambda item, found: None)
+        Sweep(should_stop=should_stop).make(
+            lambda: Plan([Work("1", "one", work)]), Store(Path(sys.argv[1]), "{}.json")
+        )
 """
 
 

@@ -21,6 +21,7 @@ from tawt.errors import RunError
 from tawt.report.figures import averaged
 from tawt.runs import Options, RunFolder, building, run
 from tawt.runs.page import runs_page
+from tawt.sweeps import Sweep
 from tests.conftest import unsealed
 from tests.test_png import read as png_pixels
 
@@ -75,10 +76,8 @@ def compared_page(in_process, study, tmp_path):
         folder,
         rows=ROWS,
         seeds=[0, 1],
-        workers=1,
         options=Options(),
-        should_stop=lambda: False,
-        on_done=lambda done, total: None,
+        sweep=Sweep(),
     )
     return comparison_page(found, folder)
 
@@ -138,10 +137,8 @@ def test_the_page_of_a_comparison_shows_both_tests_and_says_how_they_were_made(
         tmp_path / "compared",
         rows=ROWS,
         seeds=[0, 1],
-        workers=1,
         options=Options(),
-        should_stop=lambda: False,
-        on_done=lambda done, total: None,
+        sweep=Sweep(),
     )
     page = comparison_page(found, tmp_path / "compared")
     row = found.row("weighted normalized joint")

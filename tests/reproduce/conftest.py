@@ -1,7 +1,5 @@
 """What tests of reproductions share."""
 
-import importlib
-
 import pytest
 
 from tawt.cli import console
@@ -12,7 +10,7 @@ from tests.reproduce.made_up import FILES, SIZES, MadeUpRuns, MadeUpStore
 def made_up_runs(monkeypatch):
     """No run is really made; what was asked for is remembered."""
     runs = MadeUpRuns([])
-    monkeypatch.setattr(importlib.import_module("tawt.reproduce.making"), "run_all", runs)
+    monkeypatch.setattr("tawt.sweeps.workers.in_processes", runs)
     return runs
 
 

@@ -6,8 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from tawt.reproduce import EXPERIMENTS, Request, Setup, Store
+from tawt.reproduce.making import runs_of
 from tawt.reproduce.paper import METRICS, TASKS
 from tawt.reproduce.store import key
+from tawt.runs import Options
+from tawt.sweeps import Sweep
 
 TABLES = [name for name in EXPERIMENTS if name.startswith("table-")]
 FILES = {
@@ -82,17 +85,20 @@ def record(config, **changes):
 
 @dataclass
 class MadeUpRuns:
-    """Instead of `run_all`: remembers what it was asked for."""
+    """Instead of worker processes: makes records up, and remembers what it was asked for."""
 
     waves: list
 
-    def __call__(self, jobs, *, workers, options, should_stop, on_done):
-        assert len({job.path for job in jobs}) == len(jobs)
-        assert 1 <= workers <= len(jobs)
-        assert options.resume
-        self.waves.append([job.config for job in jobs])
-        for job in jobs:
-            on_done(job)
+    def __call__(self, wanted, *, workers, wait, should_stop, on_end, on_share):
+        if wait:
+            raise AssertionError("nobody else makes runs")
+        assert len({work.make.key for work in wanted}) == len(wanted)
+        assert 1 <= workers <= len(wanted)
+        self.waves.append([work.make.config for work in wanted])
+        for work in wanted:
+            assert work.make.options.resume
+            MadeUpStore(work.make.folder).keep(work.make.config)
+            on_end(work, None)
 
     @property
     def configs(self):
@@ -113,14 +119,32 @@ class MadeUpStore(Store):
 class Remembered(MadeUpStore):
     """The same, and nothing is written."""
 
+    def __init__(self, folder, changed):
+        super().__init__(folder, changed)
+        self._kept = {}
+
     def write(self, name, record):
-        self._read[name] = record
+        self._kept[name] = record
+
+    def named(self, name):
+        return self._kept.get(name)
+
+
+def made(choices, seeds, store, **sweep):
+    """Make the runs of choices."""
+    options = Options(resume=True)
+    return Sweep(**sweep).make(lambda: runs_of(choices, seeds, store, options), store.records)
+
+
+def open_runs(choice, seed, records):
+    """Runs that can be made now, and are not yet."""
+    return [config for config in choice.known(seed, records) if records.get(config) is None]
 
 
 def filled(choices, seeds, changed=lambda config: {}):
     """A store with every record that the choices need."""
     store = Remembered(Path("nowhere"), changed)
-    while wanted := [c for choice in choices for seed in seeds for c in choice.open(seed, store)]:
+    while wanted := [c for each in choices for seed in seeds for c in open_runs(each, seed, store)]:
         for config in wanted:
             store.keep(config)
     return store

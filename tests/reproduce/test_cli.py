@@ -26,7 +26,7 @@ def test_the_list_names_nine_experiments_with_what_they_need(call):
     lines = out.splitlines()
     for name, experiment in EXPERIMENTS.items():
         [line] = [line for line in lines if line.split()[:1] == [name]]
-        for said in (experiment.title, experiment.needs, experiment.time):
+        for said in (experiment.title, experiment.needs, experiment.runs):
             assert said in line
     assert "--scale tiny" in out
     assert len(EXPERIMENTS) == 9
@@ -37,7 +37,7 @@ def test_the_list_as_json(call):
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert list(found) == list(EXPERIMENTS)
-    assert all(set(each) == {"title", "needs", "time"} for each in found.values())
+    assert all(set(each) == {"title", "needs", "runs"} for each in found.values())
 
 
 def test_listing_writes_nothing(call, tmp_path, listing):

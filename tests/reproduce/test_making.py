@@ -3,11 +3,11 @@
 import pytest
 
 from tawt.errors import ConfigError, TawtError
-from tawt.reproduce import EXPERIMENTS, Making
+from tawt.reproduce import EXPERIMENTS, make
 from tawt.reproduce.choices import Held
-from tawt.reproduce.making import made
 from tawt.reproduce.store import key
-from tests.reproduce.made_up import TABLES, MadeUpStore, plan, request
+from tawt.sweeps import Sweep
+from tests.reproduce.made_up import TABLES, MadeUpStore, made, open_runs, plan, request
 
 DYNAMIC = "table-dynamic-weights"
 
@@ -18,8 +18,8 @@ class Told:
     def __init__(self):
         self.calls = []
 
-    def __call__(self, done, total):
-        self.calls.append((done, total))
+    def __call__(self, now):
+        self.calls.append((now.done, now.total))
 
 
 def keys(configs):
@@ -30,7 +30,7 @@ def keys(configs):
 def test_every_run_is_made_once(tmp_path, made_up_runs, experiment):
     store, told, seeds = MadeUpStore(tmp_path), Told(), 2
     asked = request(seeds=seeds)
-    assert EXPERIMENTS[experiment].make(asked, store, Making(on_done=told))
+    assert make(EXPERIMENTS[experiment], asked, store, Sweep(on_progress=told))
     found = keys(made_up_runs.configs)
     assert len(found) == len(set(found))
     held = 8 if experiment == DYNAMIC else 0
@@ -43,7 +43,7 @@ def test_every_run_is_made_once(tmp_path, made_up_runs, experiment):
 def test_runs_that_need_weights_of_others_come_after_them(tmp_path, made_up_runs):
     store = MadeUpStore(tmp_path)
     choices = plan(DYNAMIC).choices
-    assert made(choices, [0, 1], store, Making())
+    assert made(choices, [0, 1], store)
     first, second = made_up_runs.waves
     assert (len(first), len(second)) == (48, 16)
     assert all(isinstance(config.weighting.initial, str) for config in first)
@@ -56,7 +56,7 @@ def test_runs_that_need_weights_of_others_come_after_them(tmp_path, made_up_runs
 
 
 def test_the_longest_runs_come_first(tmp_path, made_up_runs):
-    made(plan("table-target-size").choices, [0], MadeUpStore(tmp_path), Making())
+    made(plan("table-target-size").choices, [0], MadeUpStore(tmp_path))
     [wave] = made_up_runs.waves
     work = [sum(task.limit for task in config.data.tasks.values()) for config in wave]
     assert work == sorted(work, reverse=True)
@@ -66,7 +66,7 @@ def test_the_longest_runs_come_first(tmp_path, made_up_runs):
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_progress_rises_and_never_passes_the_total(tmp_path, made_up_runs, experiment, seeds):
     told = Told()
-    made(plan(experiment).choices, range(seeds), MadeUpStore(tmp_path), Making(on_done=told))
+    made(plan(experiment).choices, range(seeds), MadeUpStore(tmp_path), on_progress=told)
     done, [total] = [call[0] for call in told.calls], {call[1] for call in told.calls}
     assert done == sorted(done)
     assert done[0] == 0
@@ -76,9 +76,9 @@ def test_progress_rises_and_never_passes_the_total(tmp_path, made_up_runs, exper
 def test_progress_goes_on_where_it_was(tmp_path, made_up_runs):
     store, told = MadeUpStore(tmp_path), Told()
     choices = plan(DYNAMIC).choices
-    for config in choices[0].open(0, store):
+    for config in open_runs(choices[0], 0, store):
         store.keep(config)
-    assert made(choices, [0], store, Making(on_done=told))
+    assert made(choices, [0], store, on_progress=told)
     assert told.calls[0] == (5, 32)
     assert told.calls[-1] == (32, 32)
 
@@ -88,7 +88,7 @@ def test_a_second_experiment_makes_only_what_the_first_has_not(tmp_path, made_up
     seen = set()
     for name in TABLES:
         made_up_runs.waves.clear()
-        assert EXPERIMENTS[name].make(request(), store, Making())
+        assert make(EXPERIMENTS[name], request(), store, Sweep())
         found = set(keys(made_up_runs.configs))
         assert not found & seen
         seen |= found
@@ -101,20 +101,20 @@ def test_a_second_experiment_makes_only_what_the_first_has_not(tmp_path, made_up
 
 def test_nothing_is_made_when_all_is_there(tmp_path, made_up_runs):
     store = MadeUpStore(tmp_path)
-    assert made(plan(DYNAMIC).choices, [0], store, Making())
+    assert made(plan(DYNAMIC).choices, [0], store)
     made_up_runs.waves.clear()
     told = Told()
     again = MadeUpStore(tmp_path)  # as another process finds it
-    assert made(plan(DYNAMIC).choices, [0], again, Making(on_done=told))
+    assert made(plan(DYNAMIC).choices, [0], again, on_progress=told)
     assert made_up_runs.waves == []
     assert told.calls == [(32, 32)]
 
 
 def test_more_seeds_leave_the_others_alone(tmp_path, made_up_runs):
     store, choices = MadeUpStore(tmp_path), plan("table-fewer-sources").choices
-    made(choices, [0], store, Making())
+    made(choices, [0], store)
     made_up_runs.waves.clear()
-    made(choices, [0, 1, 2], store, Making())
+    made(choices, [0, 1, 2], store)
     assert {config.seed for config in made_up_runs.configs} == {1, 2}
 
 
@@ -123,7 +123,7 @@ def test_parts_are_disjoint_and_complete(tmp_path, made_up_runs, of):
     choices, parts = plan("table-target-size").choices, []
     for number in range(1, of + 1):
         made_up_runs.waves.clear()
-        made(choices, [0], MadeUpStore(tmp_path / str(number)), Making(part=(number, of)))
+        made(choices, [0], MadeUpStore(tmp_path / str(number)), part=(number, of))
         parts.append(set(keys(made_up_runs.configs)))
     assert sum(map(len, parts)) == len(set().union(*parts)) == 33
     assert all(parts)
@@ -133,7 +133,7 @@ def test_a_part_says_whether_others_are_missing(tmp_path, made_up_runs):
     choices, told = plan(DYNAMIC).choices, Told()
 
     def part(number):
-        return made(choices, [0], MadeUpStore(tmp_path), Making(part=(number, 2), on_done=told))
+        return made(choices, [0], MadeUpStore(tmp_path), part=(number, 2), on_progress=told)
 
     assert not part(1)
     assert told.calls[-1][0] < told.calls[-1][1] == 32
@@ -149,33 +149,34 @@ def test_a_part_says_whether_others_are_missing(tmp_path, made_up_runs):
 def test_a_part_that_has_nothing_to_do_makes_nothing(tmp_path, made_up_runs):
     [choice, *_] = plan("table-fewer-sources").choices
     wanted = key(choice.run.config(0))
-    other = next(n for n in (1, 2) if not Making(part=(n, 2)).is_mine(wanted))
-    assert not made([choice], [0], MadeUpStore(tmp_path), Making(part=(other, 2)))
+    other = next(n for n in (1, 2) if not Sweep(part=(n, 2)).is_mine(wanted))
+    assert not made([choice], [0], MadeUpStore(tmp_path), part=(other, 2))
     assert made_up_runs.waves == []
 
 
 @pytest.mark.parametrize("part", [(0, 2), (3, 2), (1, 0), (-1, 4)])
 def test_a_part_that_is_none_is_refused(part):
     with pytest.raises(ConfigError, match="K from 1 to N"):
-        Making(part=part)
+        Sweep(part=part)
 
 
 def test_no_more_workers_than_runs(tmp_path, made_up_runs):
     [choice, *_] = plan("table-fewer-sources").choices
-    assert made([choice], [0], MadeUpStore(tmp_path), Making(workers=64))
+    assert made([choice], [0], MadeUpStore(tmp_path), workers=64)
 
 
 def test_what_was_done_before_a_failure_is_kept(tmp_path, monkeypatch, made_up_runs):
     store, choices = MadeUpStore(tmp_path), plan("table-fewer-sources").choices
 
-    def failing(jobs, *, on_done, **rest):
-        for job in jobs[:3]:
-            on_done(job)
-        raise TawtError("5 of 8 runs failed")
+    def failing(wanted, *, on_end, **rest):
+        made_up_runs(wanted[:3], on_end=on_end, **{**rest, "workers": 1})
+        for work in wanted[3:]:
+            on_end(work, TawtError("no luck"))
 
-    monkeypatch.setattr("tawt.reproduce.making.run_all", failing)
-    with pytest.raises(TawtError, match="5 of 8"):
-        made(choices, [0], store, Making())
-    monkeypatch.setattr("tawt.reproduce.making.run_all", made_up_runs)
-    assert made(choices, [0], MadeUpStore(tmp_path), Making())
+    monkeypatch.setattr("tawt.sweeps.workers.in_processes", failing)
+    with pytest.raises(TawtError, match="5 of 8 runs failed; the first: .*: no luck The others:"):
+        made(choices, [0], store)
+    made_up_runs.waves.clear()
+    monkeypatch.setattr("tawt.sweeps.workers.in_processes", made_up_runs)
+    assert made(choices, [0], MadeUpStore(tmp_path))
     assert len(made_up_runs.configs) == 5

@@ -11,8 +11,8 @@ import pytest
 from tawt.config import parsed
 from tawt.errors import RunError
 from tawt.reproduce import Store, contents
-from tawt.reproduce.store import key, key_of
-from tawt.runs.run import Options, run
+from tawt.reproduce.store import kept_of, key, key_of
+from tawt.runs import Options, RunFolder, run
 from tests.reproduce.made_up import plan, record, row, setup
 
 VALUES = {"data": {"kind": "digits"}, "target": "digit"}
@@ -141,7 +141,7 @@ def test_what_is_kept_of_a_run(tmp_path, study):
     config = parsed({**values, "weighting": {"preset": "paper", "scale": 10}})
     store = Store(tmp_path)
     run(config, store.path(config), options=Options(save_model=False))
-    store.keep(config)
+    store.write(key(config), kept_of(config, RunFolder(store.path(config))))
     kept, whole = store.get(config), json.loads((store.path(config) / "record.json").read_text())
     assert kept["scale"] == 10
     assert (kept["target"], kept["seed"]) == ("goal", 0)
@@ -167,8 +167,7 @@ def _placed(study):
 def test_a_run_that_is_not_done_has_nothing_to_keep(tmp_path):
     store, config = Store(tmp_path), parsed(VALUES)
     with pytest.raises(RunError):
-        store.keep(config)
-    assert store.get(config) is None
+        kept_of(config, RunFolder(store.path(config)))
 
 
 def test_setups_are_equal_if_their_values_are():

@@ -9,17 +9,17 @@ import shutil
 import pytest
 
 from tawt.errors import Interrupted
-from tawt.reproduce import EXPERIMENTS, Making, Request, Store, contents
+from tawt.reproduce import EXPERIMENTS, Request, Store, contents, is_made, make
 from tawt.reproduce.generated import tiny_setup
 from tawt.reproduce.leaving import leave
 from tawt.reproduce.plan import Plan
 from tawt.reproduce.request import save_request
 from tawt.reproduce.store import key
 from tawt.runs import RunFolder
-from tawt.runs.run import run
+from tawt.sweeps import Context, Sweep
 from tests.reproduce.made_up import TABLES
 
-RUN_ALL = "tawt.reproduce.making.run_all"
+IN_PROCESSES = "tawt.sweeps.workers.in_processes"
 LEFT = ("table.md", "table.json", "table.tex", "report.html")
 POOLED = "figure-weighted-samples"  # its runs are the shortest
 EPOCHS = 2
@@ -31,11 +31,11 @@ class InProcess:
     def __init__(self):
         self.keys = []
 
-    def __call__(self, jobs, *, workers, options, should_stop, on_done):
-        for job in jobs:
-            self.keys.append(key(job.config))
-            run(job.config, job.path, options=options, should_stop=should_stop)
-            on_done(job)
+    def __call__(self, wanted, *, workers, wait, should_stop, on_end, on_share):
+        for work in wanted:
+            self.keys.append(work.key)
+            work.make(Context(should_stop, wait))
+            on_end(work, None)
 
 
 def never(*arguments, **options):
@@ -59,9 +59,9 @@ def folder(tmp_path_factory):
         for name, experiment in EXPERIMENTS.items():
             store, asked = Store(folder), request(folder)
             if name != POOLED:
-                patch.setattr(RUN_ALL, InProcess())
+                patch.setattr(IN_PROCESSES, InProcess())
             experiment.check(asked)
-            assert experiment.make(asked, store, Making(workers=2, device="cpu"))
+            assert make(experiment, asked, store, Sweep(workers=2), device="cpu")
             leave(experiment.result(asked, store), folder)
             patch.undo()
         finished.touch()
@@ -136,7 +136,7 @@ def test_runs_are_shared_and_models_are_not_kept(folder):
 def test_a_finished_experiment_is_made_again_from_records_alone(
     folder, experiment, monkeypatch, call
 ):
-    monkeypatch.setattr(RUN_ALL, never)
+    monkeypatch.setattr(IN_PROCESSES, never)
     monkeypatch.setattr("tawt.reproduce.distance_figure.simulated", never)
     before = {name: (folder / experiment / name).read_bytes() for name in LEFT}
     status, out, err = call("reproduce", experiment, "--scale", "tiny", "--out", folder)
@@ -206,13 +206,13 @@ def copied(folder, tmp_path, monkeypatch):
         (tmp_path / "records").mkdir(exist_ok=True)
         shutil.copy(folder / "records" / f"{name}.json", tmp_path / "records")
     made_again = InProcess()
-    monkeypatch.setattr(RUN_ALL, made_again)
+    monkeypatch.setattr(IN_PROCESSES, made_again)
     return tmp_path, configs, made_again
 
 
 def table(folder, store, **making):
     experiment, asked = EXPERIMENTS[CRASHED], request(folder)
-    assert experiment.make(asked, Store(store), Making(device="cpu", **making))
+    assert make(experiment, asked, Store(store), Sweep(**making), device="cpu")
     return (leave(experiment.result(asked, Store(store)), store) / "table.md").read_bytes()
 
 
@@ -265,7 +265,7 @@ def moved(folder, tmp_path):
     asked = request(folder)
     for name in (*TABLES, POOLED):
         contents.forget()
-        assert EXPERIMENTS[name].is_made(asked, Store(folder))
+        assert is_made(EXPERIMENTS[name], asked, Store(folder))
         save_request(asked, tmp_path / "moved" / name)
         path = tmp_path / "moved" / name / "request.json"
         path.write_text(path.read_text().replace(str(folder.resolve() / "tiny"), "/nowhere"))
@@ -278,7 +278,7 @@ def moved(folder, tmp_path):
 def test_a_table_is_made_again_from_records_without_data(
     folder, moved, call, monkeypatch, experiment
 ):
-    monkeypatch.setattr(RUN_ALL, never)
+    monkeypatch.setattr(IN_PROCESSES, never)
     status, _, err = call("reproduce", experiment, "--out", str(moved))
     assert (status, err) == (0, "")
     for name in LEFT:

@@ -15,14 +15,15 @@ from rich.text import Text
 
 from tawt.cli import console
 from tawt.cli.actions import lines_named, usual_jobs
+from tawt.cli.time_left import runs_progress
 from tawt.errors import ConfigError, RunError, suggestion
-from tawt.reproduce import EXPERIMENTS, Making, Request, Setup, Store, load_layout
+from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, load_layout, make
 from tawt.reproduce.generated import tiny_setup
 from tawt.reproduce.layout import SECTION, layouts, placed, training_sizes
 from tawt.reproduce.leaving import leave
 from tawt.reproduce.request import load_request, save_request
 from tawt.reproduce.writing import as_json
-from tawt.sweeps.stopping import stop_on_signals
+from tawt.sweeps import Sweep, stop_on_signals
 from tawt.training import Settings
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def list_experiments(*, as_json_lines: bool) -> None:
         typer.echo(
             json.dumps(
                 {
-                    name: {"title": each.title, "needs": each.needs, "time": each.time}
+                    name: {"title": each.title, "needs": each.needs, "runs": each.runs}
                     for name, each in EXPERIMENTS.items()
                 },
                 indent=2,
@@ -67,14 +68,14 @@ def list_experiments(*, as_json_lines: bool) -> None:
         )
         return
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-    for heading in ("experiment", "what", "needs", "how long"):
+    for heading in ("experiment", "what", "needs", "runs a seed"):
         table.add_column(heading, no_wrap=heading == "experiment")
     for name, each in EXPERIMENTS.items():
-        table.add_row(Text(name), Text(each.title), Text(each.needs), Text(each.time))
+        table.add_row(Text(name), Text(each.title), Text(each.needs), Text(each.runs))
     console.out.print(table)
     console.say(
-        "Times were a seed's with MiniLM on one H200, 16 runs at once; on a CPU they are a "
-        "multiple. --scale tiny makes any experiment on generated data, with a tiny encoder."
+        "How long a run takes depends on data, encoder and machine; the bar shows the time left. "
+        "--scale tiny makes any experiment on generated data, with a tiny encoder."
     )
 
 
@@ -99,7 +100,7 @@ def reproduce_named(
     request = _asked_before(experiment, asked, folder)
     if request is not None:
         _check_only_named(experiment, asked, part=part, keep_models=keep_models)
-        if not experiment.is_made(request, Store(folder)):
+        if not is_made(experiment, request, Store(folder)):
             raise RunError(
                 f"Records of {name} are missing in {folder}; give --data and what else it needs to "
                 "make those runs."
@@ -258,17 +259,9 @@ def _made(
     quiet: bool,
 ) -> Result | None:
     """The result, or nothing if runs of other parts are missing."""
-    with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
-        shown = bar.add_task("runs", total=None)
-        making = Making(
-            workers=jobs,
-            device=device,
-            part=part,
-            keep_models=keep_models,
-            should_stop=should_stop,
-            on_done=lambda done, total: bar.update(shown, completed=done, total=total),
-        )
-        if not experiment.make(request, store, making):
+    with stop_on_signals() as should_stop, runs_progress(quiet=quiet) as tell:
+        sweep = Sweep(workers=jobs, part=part, should_stop=should_stop, on_progress=tell)
+        if not make(experiment, request, store, sweep, device=device, keep_models=keep_models):
             return None
     return experiment.result(request, store)
 
@@ -279,7 +272,7 @@ def _part(given: str | None) -> tuple[int, int]:
     number, slash, of = given.partition("/")
     if not slash or not number.isdecimal() or not of.isdecimal():
         raise ConfigError(f"--part is K/N, such as 1/4; got {given!r}.")
-    return Making(part=(int(number), int(of))).part
+    return Sweep(part=(int(number), int(of))).part
 
 
 def _show(result: Result, folder: Path) -> None:

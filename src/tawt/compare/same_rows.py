@@ -1,4 +1,4 @@
-"""Rows that are the same runs by construction, such as by size and uniform where sizes are equal."""
+"""Rows that are the same runs by construction: by size, say, and uniform, where sizes are equal."""
 
 from __future__ import annotations
 

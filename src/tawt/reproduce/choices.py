@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tawt.config import RunConfig
-
-Record = dict[str, Any]
-"""What the store keeps of a run."""
+    from tawt.sweeps import Record
 
 
 class Records(Protocol):
@@ -43,10 +41,13 @@ class Once:
 
     run: Run
 
-    def open(self, seed: int, records: Records) -> list[RunConfig]:
-        """Runs that can be made now, and are not yet."""
-        config = self.run.config(seed)
-        return [] if records.get(config) is not None else [config]
+    def known(self, seed: int, records: Records) -> list[RunConfig]:
+        """The runs that are wanted, as far as they are known."""
+        return [self.run.config(seed)]
+
+    def later(self, seed: int, records: Records) -> int:
+        """How many more runs will be wanted."""
+        return 0
 
     def record(self, seed: int, records: Records) -> Record | None:
         """The record that counts, once its runs are made."""
@@ -64,9 +65,13 @@ class BestOf:
 
     runs: tuple[Run, ...]
 
-    def open(self, seed: int, records: Records) -> list[RunConfig]:
-        """Runs that can be made now, and are not yet."""
-        return [config for run in self.runs for config in Once(run).open(seed, records)]
+    def known(self, seed: int, records: Records) -> list[RunConfig]:
+        """The runs that are wanted, as far as they are known."""
+        return [run.config(seed) for run in self.runs]
+
+    def later(self, seed: int, records: Records) -> int:
+        """How many more runs will be wanted."""
+        return 0
 
     def record(self, seed: int, records: Records) -> Record | None:
         """The record that counts, once its runs are made."""
@@ -84,13 +89,14 @@ class Held:
     of: Once | BestOf
     run: Holding
 
-    def open(self, seed: int, records: Records) -> list[RunConfig]:
-        """Runs that can be made now, and are not yet."""
-        before = self.of.open(seed, records)
-        if before:
-            return before
+    def known(self, seed: int, records: Records) -> list[RunConfig]:
+        """The runs that are wanted, as far as they are known."""
         config = self._config(seed, records)
-        return [config] if config is not None and records.get(config) is None else []
+        return [*self.of.known(seed, records), *([] if config is None else [config])]
+
+    def later(self, seed: int, records: Records) -> int:
+        """How many more runs will be wanted: one, until the weights are there."""
+        return int(self._config(seed, records) is None)
 
     def record(self, seed: int, records: Records) -> Record | None:
         """The record that counts, once its runs are made."""

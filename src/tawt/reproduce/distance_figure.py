@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,17 +13,20 @@ from scipy import stats
 from tawt.reproduce.captions import counted
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
-from tawt.reproduce.store import key_of
+from tawt.reproduce.store import key_of, records_in
 from tawt.reproduce.teachers import Simulation, simulated
 from tawt.runs.record import circumstances
+from tawt.sweeps import Plan, Work, in_this_process
 from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from tawt.reproduce.making import Making
     from tawt.reproduce.request import Request
     from tawt.reproduce.store import Store
+    from tawt.runs import Options
+    from tawt.sweeps import Context, Executor
 
 
 class DistanceFigure:
@@ -37,35 +39,25 @@ class DistanceFigure:
         *("--data", "--layout", "--cap", "--encoder", "--vectors"),
         *("--jobs", "--keep-models"),
     )
-    time: ClassVar[str] = "1 min a seed; on a CPU 2 hours"
+    runs: ClassVar[str] = "1 simulation"
+    executor: ClassVar[Executor | None] = staticmethod(in_this_process)  # it fills a machine
 
     def check(self, request: Request) -> None:
         """Nothing can be missing."""
 
-    def make(self, request: Request, store: Store, making: Making) -> bool:
-        """Run the simulation for every seed that has no record yet."""
-        names = {seed: _key(request, seed) for seed in request.seeds}
-        missing = [seed for seed, name in names.items() if store.named(name) is None]
-        done = len(names) - len(missing)
-        making.on_done(done, len(names))
-        device = chosen_device(making.device)
-        for seed in missing:
-            if making.is_mine(names[seed]):
-                record = simulated(
-                    _simulation(request),
-                    seed=seed,
-                    device=device,
-                    on_progress=partial(_tell, making, done, len(names)),
-                    should_stop=making.should_stop,
-                )
-                store.write(names[seed], {**record, **circumstances(device)})
-                done += 1
-                making.on_done(done, len(names))
-        return done == len(names)
+    def prepare(self, request: Request, store: Store) -> None:
+        """A simulation reads nothing."""
 
-    def is_made(self, request: Request, store: Store) -> bool:
-        """Whether the records are all there."""
-        return all(store.named(_key(request, seed)) is not None for seed in request.seeds)
+    def wanted(self, request: Request, store: Store, options: Options) -> Plan:
+        """A simulation for every seed."""
+        simulation = _simulation(request)
+        return Plan(
+            [
+                Work(name, f"seed {seed}", Simulate(name, simulation, seed, options, store.folder))
+                for seed in request.seeds
+                for name in [_key(request, seed)]
+            ]
+        )
 
     def result(self, request: Request, store: Store) -> Result:
         """The figure, and its numbers as a table."""
@@ -115,8 +107,28 @@ class DistanceFigure:
         )
 
 
-def _tell(making: Making, done: int, total: int, share: float) -> None:
-    making.on_done(done + share, total)
+@dataclass(frozen=True)
+class Simulate:
+    """Runs the simulation for a seed, and leaves its record."""
+
+    key: str
+    simulation: Simulation
+    seed: int
+    options: Options
+    folder: Path
+    """Of the store."""
+
+    def __call__(self, context: Context) -> None:
+        """Simulate, and keep what came out."""
+        device = chosen_device(self.options.device)
+        record = simulated(
+            self.simulation,
+            seed=self.seed,
+            device=device,
+            on_progress=context.on_share,
+            should_stop=context.should_stop,
+        )
+        records_in(self.folder).keep(self.key, {**record, **circumstances(device)})
 
 
 def _simulation(request: Request) -> Simulation:

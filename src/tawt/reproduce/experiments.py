@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tawt.reproduce.distance_figure import DistanceFigure
 from tawt.reproduce.layout import check_held_out, check_metrics
-from tawt.reproduce.making import is_made, made
+from tawt.reproduce.making import runs_of
 from tawt.reproduce.paper import TASKS, paper
 from tawt.reproduce.plan import AGAINST, Plan, PlanRow, chosen, held
 from tawt.reproduce.samples_figure import SamplesFigure
@@ -19,11 +19,13 @@ from tawt.text.encoding import load_tokenizer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tawt.reproduce.making import Making
+    from tawt import sweeps
     from tawt.reproduce.request import Request
     from tawt.reproduce.result import Result
     from tawt.reproduce.store import Store
     from tawt.reproduce.tagging import Setup
+    from tawt.runs import Options
+    from tawt.sweeps import Executor
 
 _SOURCE_SIZE = 9000
 _TARGET_SIZES = {"pos": 100, "chunking": 100, "predicate": 300, "ner": 500}
@@ -49,17 +51,21 @@ class Experiment(Protocol):
         """Options of `tawt reproduce` that would have no effect."""
 
     @property
-    def time(self) -> str:
-        """About how long it takes."""
+    def runs(self) -> str:
+        """How many runs a seed takes."""
+
+    @property
+    def executor(self) -> Executor | None:
+        """Where its work is done, if not in worker processes."""
 
     def check(self, request: Request) -> None:
         """Refuse what cannot be made, before anything is written."""
 
-    def make(self, request: Request, store: Store, making: Making) -> bool:
-        """Make what is missing; whether all is there then."""
+    def prepare(self, request: Request, store: Store) -> None:
+        """Write what its runs are to read, if it is not there."""
 
-    def is_made(self, request: Request, store: Store) -> bool:
-        """Whether the records are all there."""
+    def wanted(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
+        """The work that it wants."""
 
     def result(self, request: Request, store: Store) -> Result:
         """What it came to."""
@@ -71,10 +77,11 @@ class TableExperiment:
 
     name: str
     title: str
-    time: str
+    runs: str
     plan: Callable[[Setup], Plan]
     needs: str = "--data, --encoder"
     no_use_for: tuple[str, ...] = ("--vectors",)
+    executor: Executor | None = None
 
     def check(self, request: Request) -> None:
         """Refuse sizes that the data has not, targets without a score, encoders not to be had."""
@@ -85,15 +92,13 @@ class TableExperiment:
         check_metrics(setup.tasks, dict.fromkeys(plan.targets))
         load_tokenizer(setup.encoder)
 
-    def make(self, request: Request, store: Store, making: Making) -> bool:
-        """Make what is missing; whether all is there then."""
-        setup = request.text_setup(self.name)
-        return made(self.plan(setup).choices, request.seeds, store, making)
+    def prepare(self, request: Request, store: Store) -> None:
+        """Its runs read the user's data."""
 
-    def is_made(self, request: Request, store: Store) -> bool:
-        """Whether the records are all there."""
+    def wanted(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
+        """The runs of all its numbers."""
         setup = request.text_setup(self.name)
-        return is_made(self.plan(setup).choices, request.seeds, store)
+        return runs_of(self.plan(setup).choices, request.seeds, store, options)
 
     def result(self, request: Request, store: Store) -> Result:
         """The table."""
@@ -204,30 +209,26 @@ def _dynamic_weights(setup: Setup) -> Plan:
 
 
 _ALL: tuple[Experiment, ...] = (
-    TableExperiment(
-        "table-main", "Four targets, three sources each", "44 runs a seed: 5 min", _main
-    ),
+    TableExperiment("table-main", "Four targets, three sources each", "44", _main),
     TableExperiment(
         "table-more-target-data",
         "More examples of target and sources",
-        "27 runs a seed: 5 min",
+        "27",
         _more_target_data,
     ),
-    TableExperiment("table-fewer-sources", "Fewer sources", "8 runs a seed: 2 min", _fewer_sources),
+    TableExperiment("table-fewer-sources", "Fewer sources", "8", _fewer_sources),
     TableExperiment(
         "table-source-ratio",
         "More source examples for each of the target",
-        "24 runs a seed: 1 min",
+        "24",
         _source_ratio,
     ),
-    TableExperiment(
-        "table-target-size", "More examples of the target", "33 runs a seed: 2 min", _target_size
-    ),
-    TableExperiment("table-final-weights", "Where the weights ended", "table-main's runs", _main),
+    TableExperiment("table-target-size", "More examples of the target", "33", _target_size),
+    TableExperiment("table-final-weights", "Where the weights ended", "table-main's", _main),
     TableExperiment(
         "table-dynamic-weights",
         "Weights that move, and their final values held",
-        "table-main's, 8 more: 1 min",
+        "table-main's and 8 more",
         _dynamic_weights,
     ),
     SamplesFigure(),

@@ -12,18 +12,20 @@ from tawt.errors import ConfigError
 from tawt.reproduce.captions import counted, encoder_name
 from tawt.reproduce.choices import Once
 from tawt.reproduce.contents import by_contents
-from tawt.reproduce.making import is_made, made
+from tawt.reproduce.making import runs_of
 from tawt.reproduce.name_words import name_words
 from tawt.reproduce.sample_runs import Paradigm, SampleRun, SampleSettings, Unit, write_examples
 from tawt.reproduce.samples import EXPERIMENT, samples_result
 from tawt.reproduce.store import key_of
 from tawt.runs.text_building import read_task
+from tawt.sweeps import Plan
 
 if TYPE_CHECKING:
-    from tawt.reproduce.making import Making
     from tawt.reproduce.request import Request
     from tawt.reproduce.result import Result
     from tawt.reproduce.store import Store
+    from tawt.runs import Options
+    from tawt.sweeps import Executor
 
 _ABOUT = "about.json"
 _ROWS: tuple[tuple[Paradigm, Unit | None], ...] = (
@@ -46,7 +48,8 @@ class SamplesFigure:
     title: ClassVar[str] = "Weights on samples"
     needs: ClassVar[str] = "--data, --vectors"
     no_use_for: ClassVar[tuple[str, ...]] = ("--encoder", "--cap")
-    time: ClassVar[str] = "8 runs a seed: 5 s"
+    runs: ClassVar[str] = "8"
+    executor: ClassVar[Executor | None] = None
 
     def check(self, request: Request) -> None:
         """Refuse if there is nothing to make it from."""
@@ -58,8 +61,8 @@ class SamplesFigure:
                 f"{EXPERIMENT} needs --vectors: a file such as glove.6B.50d.txt, or package:NAME."
             )
 
-    def make(self, request: Request, store: Store, making: Making) -> bool:
-        """Make what is missing; whether all is there then."""
+    def prepare(self, request: Request, store: Store) -> None:
+        """Write the words of every seed, unless they are there."""
         folder, settings = self._folder(request, store), _settings(request)
         about = _about(folder)
         if about is None or not set(request.seeds) <= set(about["seeds"]):
@@ -75,14 +78,13 @@ class SamplesFigure:
             )
             found = write_examples(folder, words, settings, request.seeds)
             files.write_json(folder / _ABOUT, {**found, "seeds": list(request.seeds)})
-        runs = [Once(run) for run in self._runs(request, store)]
-        return made(runs, request.seeds, store, making)
 
-    def is_made(self, request: Request, store: Store) -> bool:
-        """Whether the records are all there."""
+    def wanted(self, request: Request, store: Store, options: Options) -> Plan:
+        """A run of every row for every seed; none is known before its words are."""
         if _about(self._folder(request, store)) is None:
-            return False
-        return is_made([Once(run) for run in self._runs(request, store)], request.seeds, store)
+            return Plan([], later=len(_ROWS) * len(request.seeds))
+        choices = [Once(run) for run in self._runs(request, store)]
+        return runs_of(choices, request.seeds, store, options)
 
     def result(self, request: Request, store: Store) -> Result:
         """The figure and its numbers."""

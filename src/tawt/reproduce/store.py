@@ -14,15 +14,15 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from tawt import files
+from tawt import sweeps
 from tawt.reproduce.contents import by_contents
-from tawt.runs import RunFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.config import RunConfig
-    from tawt.reproduce.choices import Record
+    from tawt.runs import RunFolder
+    from tawt.sweeps import Record
 
 _KEPT = (
     *("target", "metric", "scores", "weights", "multipliers", "seed", "steps", "seconds"),
@@ -40,11 +40,11 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[str, Record] = {}
+        self.records = records_in(folder)
 
     def path(self, config: RunConfig) -> Path:
         """The run's folder."""
-        return self.folder / "runs" / key(config)
+        return run_path(self.folder, key(config))
 
     def get(self, config: RunConfig) -> Record | None:
         """The record of the run with this configuration, if it is made."""
@@ -52,35 +52,37 @@ class Store:
 
     def named(self, name: str) -> Record | None:
         """The record of that key, if there is one."""
-        path = self._record(name)
-        if name not in self._read:
-            if not path.exists():
-                return None
-            self._read[name] = files.read_json(path)
-        return self._read[name]
-
-    def keep(self, config: RunConfig) -> None:
-        """Write the record of a run that is done."""
-        folder = RunFolder(self.path(config))
-        record = folder.record()
-        [target] = config.targets
-        self.write(
-            key(config),
-            {
-                **{name: record[name] for name in _KEPT if name in record},
-                "scale": config.weighting.scale,
-                "updates": [_kept(update) for update in folder.updates()],
-                "examples": [round(score, 5) for score in folder.example_scores(target)],
-            },
-        )
+        return self.records.find(name)
 
     def write(self, name: str, record: Record) -> None:
         """Write a record under a key."""
-        files.write_json(self._record(name), record)
-        self._read.pop(name, None)
+        self.records.keep(name, record)
 
-    def _record(self, name: str) -> Path:
-        return self.folder / "records" / f"{name}.json"
+
+def records_in(folder: Path) -> sweeps.Store:
+    """The records in a folder, by key."""
+    return sweeps.Store(folder, "records/{}.json")
+
+
+def run_path(folder: Path, name: str) -> Path:
+    """Where the run of a key is."""
+    return folder / "runs" / name
+
+
+def kept_of(config: RunConfig, run: RunFolder) -> Record:
+    """What is kept of a run that is done.
+
+    Raises:
+        RunError: It is not.
+    """
+    record = run.record()
+    [target] = config.targets
+    return {
+        **{name: record[name] for name in _KEPT if name in record},
+        "scale": config.weighting.scale,
+        "updates": [_kept(update) for update in run.updates()],
+        "examples": [round(score, 5) for score in run.example_scores(target)],
+    }
 
 
 def _kept(update: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ A question has a plan, which says what `Work` it wants given what is there alrea
 which it reads from the records. `Sweep` makes what the `Store` lacks.
 """
 
-from tawt.sweeps.queue import Sweep, in_this_process
+from tawt.sweeps.queue import Executor, Sweep, in_this_process
 from tawt.sweeps.runs import TrainRun
 from tawt.sweeps.stopping import stop_on_signals
 from tawt.sweeps.store import Store
@@ -12,6 +12,7 @@ from tawt.sweeps.work import Context, Plan, Progress, Record, Work
 
 __all__ = [
     "Context",
+    "Executor",
     "Plan",
     "Progress",
     "Record",

@@ -27,6 +27,7 @@ class Executor(Protocol):
         wait: bool,
         should_stop: Callable[[], bool],
         on_end: Callable[[Work, Exception | None], None],
+        on_share: Callable[[float], None],
     ) -> None:
         """See `in_processes`."""
 
@@ -120,6 +121,7 @@ class Sweep:
                     wait=wait,
                     should_stop=self.should_stop,
                     on_end=end,
+                    on_share=tally.tell_share,
                 )
         if failures:
             raise TawtError(_named(failures, len(wanted)))
@@ -133,7 +135,7 @@ def in_this_process(
     wait: bool,
     should_stop: Callable[[], bool],
     on_end: Callable[[Work, Exception | None], None],
-    on_share: Callable[[float], None] = lambda share: None,
+    on_share: Callable[[float], None],
 ) -> None:
     """Do work one by one where we are, on all threads: for work that fills the machine itself.
 
@@ -178,6 +180,10 @@ class _Tally:
     def count(self, made: Work | None) -> None:
         self.done += made is not None
         self.tell(Progress(self.done, self.total, self.before, made))
+
+    def tell_share(self, share: float) -> None:
+        """So much of the next piece is done."""
+        self.tell(Progress(self.done + share, self.total, self.before))
 
 
 def _named(failures: Sequence[tuple[Work, Exception]], of: int) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 Record = dict[str, Any]
 """What is kept of a piece of work: plain values."""
@@ -17,7 +19,7 @@ class Context:
     should_stop: Callable[[], bool] = lambda: False
     """Asked after every step; if true, the work saves its state and raises `Interrupted`."""
     wait: bool = False
-    """Whether to wait for another process that makes the same; otherwise `FolderInUse` is raised."""
+    """Whether to wait for another process that makes the same, instead of raising `FolderInUse`."""
     on_share: Callable[[float], None] = lambda share: None
     """Told the share that is done, from 0 to 1, by work that knows it."""
 

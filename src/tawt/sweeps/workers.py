@@ -16,7 +16,7 @@ import signal
 import threading
 import traceback
 from contextlib import contextmanager
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from typing import TYPE_CHECKING
 
 import torch
@@ -45,6 +45,7 @@ def in_processes(
     wait: bool,
     should_stop: Callable[[], bool],
     on_end: Callable[[Work, Exception | None], None],
+    on_share: Callable[[float], None],
 ) -> None:
     """Do work in processes, several at a time; each computes on one thread.
 
@@ -57,6 +58,7 @@ def in_processes(
         should_stop: Asked now and then.
         on_end: Told of every piece of work that ended, and of its error if it failed. Should it
             raise, the other workers are asked to stop.
+        on_share: Not told anything: several pieces are done in part at any time.
 
     Raises:
         Interrupted: A stop was asked for; work in progress has saved its state.
@@ -70,7 +72,7 @@ def in_processes(
             for worker in _wait([worker for worker in team if worker.work]):
                 on_end(*worker.ended())
             if should_stop():
-                raise Interrupted("Stopped as asked; run the same command again to go on.")  # noqa: TRY301 - workers are told below, whatever ended the loop
+                raise Interrupted("Stopped as asked; run the same command again to go on.")
     except KeyboardInterrupt:  # a second Ctrl-C: at once
         _kill(team)
         raise
@@ -166,6 +168,7 @@ def _cause_of_death(status: int | None) -> str:
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
     """A terminal's Ctrl-C reaches every process; the parent decides, so workers never hear it."""
+    resource_tracker.ensure_running()  # which lets signals through again when it is started
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -209,7 +212,7 @@ def _answer(order: bytes, stop: threading.Event) -> bytes:
     try:
         make, wait = pickle.loads(order)
         make(Context(should_stop=stop.is_set, wait=wait))
-    except Exception as error:  # noqa: BLE001 - it is raised again by the parent
+    except Exception as error:
         return _pickled(error)
     return pickle.dumps(None)
 
@@ -220,7 +223,7 @@ def _pickled(error: Exception) -> bytes:
     try:
         content = pickle.dumps(error)
         pickle.loads(content)
-    except Exception:  # noqa: BLE001 - of whatever class, it need not be one that travels
+    except Exception:
         kind = TawtError if isinstance(error, TawtError) else RuntimeError
         return pickle.dumps(kind(str(error)))
     return content
