@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from tawt.reproduce.choices import BestOf, Held, Once, score
+from tests.reproduce.made_up import open_runs
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ A, B, C = map(Named, "abc")
 
 def test_one_run_is_open_until_it_is_made():
     records = {}
-    assert Once(A).open(3, records) == [("a", 3)]
+    assert open_runs(Once(A), 3, records) == [("a", 3)]
     assert Once(A).record(3, records) is None
     records["a", 3] = record()
-    assert Once(A).open(3, records) == []
+    assert open_runs(Once(A), 3, records) == []
     assert Once(A).record(3, records) is records["a", 3]
-    assert Once(A).open(4, records) == [("a", 4)]
+    assert open_runs(Once(A), 4, records) == [("a", 4)]
 
 
 def test_the_best_is_chosen_by_dev_and_not_by_test():
@@ -58,7 +59,7 @@ def test_each_seed_chooses_for_itself():
 def test_nothing_is_chosen_before_all_are_made():
     records = {("a", 0): record(1.0)}
     choice = BestOf((A, B, C))
-    assert choice.open(0, records) == [("b", 0), ("c", 0)]
+    assert open_runs(choice, 0, records) == [("b", 0), ("c", 0)]
     assert choice.record(0, records) is None
 
 
@@ -71,21 +72,21 @@ def test_a_run_without_a_number_is_never_the_best():
 @pytest.mark.parametrize("of", [Once(A), BestOf((A, B))])
 def test_held_weights_wait_for_those_that_learn_them(of):
     records, choice = {}, Held(of, C)
-    assert choice.open(0, records) == of.open(0, records)
+    assert open_runs(choice, 0, records) == open_runs(of, 0, records)
     assert choice.record(0, records) is None
     assert choice.runs == of.runs
-    for config in of.open(0, records):
+    for config in open_runs(of, 0, records):
         records[config] = record(0.1, weights={"near": 0.9, "far": 0.1})
-    assert choice.open(0, records) == [("c", 0, (("near", 0.9), ("far", 0.1)))]
+    assert open_runs(choice, 0, records) == [("c", 0, (("near", 0.9), ("far", 0.1)))]
     assert choice.record(0, records) is None
 
 
 def test_held_weights_are_those_of_the_best_run():
     records = {("a", 0): record(0.1, weights={"x": 1.0}), ("b", 0): record(0.2, weights={"y": 1.0})}
     choice = Held(BestOf((A, B)), C)
-    assert choice.open(0, records) == [("c", 0, (("y", 1.0),))]
+    assert open_runs(choice, 0, records) == [("c", 0, (("y", 1.0),))]
     records["c", 0, (("y", 1.0),)] = made = record()
-    assert choice.open(0, records) == []
+    assert open_runs(choice, 0, records) == []
     assert choice.record(0, records) is made
 
 

@@ -14,12 +14,11 @@ from rich.text import Text
 from tawt.cli import console
 from tawt.cli.actions import usual_jobs
 from tawt.cli.time_left import measured_progress
-from tawt.distance.folder import PAGE
-from tawt.distance.page import HEADINGS, caption, distance_page, sentences, table
+from tawt.distance.page import HEADINGS, caption, sentences, table
 from tawt.distance.study import Asked, measure_distances, prepared
 from tawt.errors import ConfigError
-from tawt.files.whole import write
-from tawt.sweeps.stopping import stop_on_signals
+from tawt.runs.folder import PAGE
+from tawt.sweeps import Sweep, stop_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,10 +49,9 @@ def show_distances(
             values = measure_distances(
                 study,
                 path,
-                workers=jobs or usual_jobs(device),
+                sweep=Sweep(workers=jobs or usual_jobs(device), should_stop=should_stop),
                 device=device,
                 overwrite=overwrite,
-                should_stop=should_stop,
                 on_step=lambda step: bar.update(
                     shown, completed=step.done, total=step.total, description=step.doing
                 ),
@@ -62,7 +60,6 @@ def show_distances(
     finally:
         if stopped and not (quiet or as_json):
             _show_so_far(stopped[0])
-    write(path / PAGE, distance_page(values))
     if as_json:
         typer.echo(json.dumps(values, indent=2))
     elif not quiet:

@@ -11,22 +11,25 @@ from urllib.parse import quote
 
 from tawt import files
 from tawt.config.schema import difference, dumped, load
+from tawt.distance.page import distance_page
 from tawt.distance.pieces import Found
 from tawt.errors import RunError
 from tawt.files import locks, shapes
 from tawt.runs.folder import CONFIG as RUN_CONFIG
-from tawt.runs.folder import DATA
+from tawt.runs.folder import DATA, PAGE
+from tawt.sweeps import Store
 from tawt.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from tawt.config.schema import RunConfig
-    from tawt.distance import Job, Question, SampleSizes
+    from tawt.distance import Job, SampleSizes
     from tawt.distance.pieces import Piece
+    from tawt.sweeps import Record
 
-DISTANCE, CONFIG, PAGE = "distance.json", "distance.yaml", "report.html"
+DISTANCE, CONFIG = "distance.json", "distance.yaml"
 TRAININGS, ESTIMATES = "trainings", "estimates"
 _NEEDED = ("target", "telling", "sources", "seeds", "mixtures", "trained", "estimates", "gains",
            "metric", "rates", "terms", "seconds", "correlations", "open_constants")  # fmt: skip
@@ -39,6 +42,39 @@ class Item:
 
     job: Job
     seed: int
+
+    @property
+    def key(self) -> str:
+        """By which its outcome is found."""
+        return f"{self.seed}/{self.job.what}-{quote(self.job.name, safe='')}"
+
+    @property
+    def name(self) -> str:
+        """In messages."""
+        return f"{self.job.what} {self.job.name}, seed {self.seed}"
+
+    def fits(self, outcome: Mapping[str, Any], *, measured: Iterable[str]) -> bool:
+        """Whether an outcome is of these weights, and was measured on these tasks."""
+        mixes = self.job.what in ("sources", "half")
+        if mixes and outcome.get("weights") != dict(self.job.weights):
+            return False
+        measures = self.job.what not in ("alone", "with")
+        return not (measures and set(measured) - set(outcome.get("risks", {})))
+
+
+def trainings_in(folder: Path) -> Store:
+    """The outcomes of the trainings in a folder, by key."""
+    return Store(folder, f"{TRAININGS}/{{}}.json", sealed=True, remedy=_REMEDY)
+
+
+def with_numbers(outcome: Record) -> Record:
+    """An outcome as it was before JSON, which has none for a score that is not finite."""
+    if "score" not in outcome:
+        return outcome
+    score, *examples = (
+        math.nan if each is None else each for each in (outcome["score"], *outcome["examples"])
+    )
+    return {**outcome, "score": score, "examples": examples}
 
 
 class DistanceFolder:
@@ -95,26 +131,11 @@ class DistanceFolder:
             files.write_json(self.path / DATA, data)
 
     def finish(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Leave what follows, and say it as a reader finds it."""
+        """Leave what follows and its page, and say it as a reader finds it."""
         files.write_sealed(self.path / DISTANCE, values)
-        return load_distance(self.path)
-
-    def keep(self, item: Item, outcome: Mapping[str, Any]) -> None:
-        """Leave what came of a training."""
-        files.write_sealed(self._file(item), outcome)
-
-    def known(self, item: Item, question: Question) -> dict[str, Any] | None:
-        """The outcome of a training that was made before, of these weights and targets."""
-        path = self._file(item)
-        if not path.exists():
-            return None
-        outcome = _read(path)
-        mixes = item.job.what in ("sources", "half")
-        if mixes and outcome.get("weights") != dict(item.job.weights):
-            return None
-        measures = item.job.what not in ("alone", "with")
-        missing = set(question.measured) - set(outcome.get("risks", {}))
-        return None if measures and missing else outcome
+        found = load_distance(self.path)
+        files.write(self.path / PAGE, distance_page(found))
+        return found
 
     def _check_same(self, config: RunConfig, data: Mapping[str, Any]) -> None:
         other = difference(config, load(self.path / CONFIG))
@@ -135,10 +156,6 @@ class DistanceFolder:
             if (self.path / name).exists():
                 shutil.rmtree(self.path / name)
         (self.path / DATA).unlink(missing_ok=True)
-
-    def _file(self, item: Item) -> Path:
-        name = f"{item.job.what}-{quote(item.job.name, safe='')}.json"
-        return self.path / TRAININGS / str(item.seed) / name
 
 
 class KeptEstimates:

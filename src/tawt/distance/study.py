@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tawt.config.data_sections import EncoderConfig, GrammarData
 from tawt.distance import Estimates, Question, SampleSizes, answered, estimated
-from tawt.distance.folder import DistanceFolder, Item, KeptEstimates
+from tawt.distance.effort import Effort, Step
+from tawt.distance.folder import (
+    DistanceFolder,
+    Item,
+    KeptEstimates,
+    trainings_in,
+    with_numbers,
+)
 from tawt.distance.measuring import mean_weights
 from tawt.distance.partial import so_far
 from tawt.distance.trained import held_out
-from tawt.distance.work import Step, Work
-from tawt.distance.workers import measured_tasks, train_for_distance
+from tawt.distance.workers import TrainForDistance, measured_tasks
 from tawt.errors import ConfigError, DataError, Interrupted
 from tawt.runs import building
 from tawt.runs.record import circumstances
-from tawt.sweeps.queue import do_all
+from tawt.sweeps import Plan, Work
 from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from tawt.config.schema import RunConfig
     from tawt.distance.budgets import Budget
     from tawt.distance.measuring import Outcomes
+    from tawt.sweeps import Progress, Sweep
     from tawt.tasks import MultiTaskModel, Task
 
 
@@ -103,10 +110,9 @@ def measure_distances(
     study: Study,
     path: Path,
     *,
-    workers: int,
+    sweep: Sweep,
     device: str,
     overwrite: bool,
-    should_stop: Callable[[], bool],
     on_step: Callable[[Step], None] = lambda step: None,
     on_stopped: Callable[[dict[str, Any]], None] = lambda values: None,
 ) -> dict[str, Any]:
@@ -115,10 +121,9 @@ def measure_distances(
     Args:
         study: What is asked, and what was read.
         path: Folder with a file for each training and each piece of the estimates.
-        workers: Trainings at a time.
+        sweep: How to make many trainings; it is asked whether to stop after every pass as well.
         device: Where to train.
         overwrite: Forget what the folder has.
-        should_stop: Asked after every pass over a batch.
         on_step: Told how much of the work is done.
         on_stopped: Told what is known so far, as `load_distance` returns it, before `Interrupted`
             is raised.
@@ -132,135 +137,137 @@ def measure_distances(
     folder.check(study.config, data, overwrite=overwrite)  # before the folder is touched
     with folder.locked():
         folder.open(study.config, data, overwrite=overwrite)
-        return _Measuring(study, folder, where, should_stop, on_step).done(
-            workers=workers, device=device, on_stopped=on_stopped
-        )
+        measuring = _Measuring(study, path, sweep, device=device, on_step=on_step)
+        try:
+            sweep_trainings = replace(sweep, on_progress=measuring.trained)
+            sweep_trainings.make(measuring.plan, measuring.trainings)
+            values = measuring.answer(where)
+        except Interrupted as stop:
+            on_stopped(measuring.so_far())
+            raise Interrupted(
+                f"Stopped as asked; what was found is kept in {path}. Run the same command again "
+                "to go on."
+            ) from stop
+        return folder.finish(values)
 
 
 class _Measuring:
-    """One call of `measure_distances`, and what it knows so far."""
+    """The trainings that a study wants, and what follows from them."""
 
     def __init__(
         self,
         study: Study,
-        folder: DistanceFolder,
-        where: torch.device,
-        should_stop: Callable[[], bool],
+        path: Path,
+        sweep: Sweep,
+        *,
+        device: str,
         on_step: Callable[[Step], None],
     ) -> None:
         asked, question = study.asked, study.question
-        self._study, self._folder, self._where = study, folder, where
-        self._should_stop = should_stop
-        items = [Item(job, seed) for seed in asked.seeds for job in question.jobs]
-        known = {item: folder.known(item, question) for item in items}
-        self._missing = [item for item, outcome in known.items() if outcome is None]
-        if self._missing and not asked.training:  # what was trained before is of use if it is all
-            known, self._missing = {}, []
-        self._outcomes: Outcomes = {
-            (item.job, item.seed): found for item, found in known.items() if found is not None
-        }
-        self._kept = KeptEstimates(folder.path, seed=asked.seeds[0], sizes=asked.sizes)
+        self._study, self._path, self._device = study, path, device
+        self._should_stop = sweep.should_stop
+        self.trainings = trainings_in(path)
+        self._items = [Item(job, seed) for seed in asked.seeds for job in question.jobs]
+        self._kept = KeptEstimates(path, seed=asked.seeds[0], sizes=asked.sizes)
         self._tasks = {**study.tasks, **study.measured}
-        self._work = Work(
+        known = self._outcomes()
+        missing = [item.job for item in self._items if (item.job, item.seed) not in known]
+        if not asked.training:
+            missing = []
+        self._effort = Effort(
             question,
             self._tasks,
             budget=study.budget,
             sizes=asked.sizes,
-            trainings=[item.job for item in self._missing],
-            mixtures=self._mixtures(),
+            trainings=missing,
+            # Learned weights cost the same as those that they start from.
+            mixtures=question.mixtures if missing else mean_weights(question, known, asked.seeds),
             kept=self._kept,
             on_step=on_step,
         )
 
-    def _mixtures(self) -> dict[str, dict[str, float]]:
-        """What will be estimated; learned weights cost the same as those that they start from."""
-        if self._missing:
-            return self._study.question.mixtures
-        return mean_weights(self._study.question, self._outcomes, self._study.asked.seeds)
-
-    def done(
-        self, *, workers: int, device: str, on_stopped: Callable[[dict[str, Any]], None]
-    ) -> dict[str, Any]:
-        """Train, estimate, and leave what follows."""
-        try:
-            self._train(workers=workers, device=device)
-            estimates = self._estimate()
-        except Interrupted as stop:
-            on_stopped(self._so_far())
-            raise Interrupted(
-                f"Stopped as asked; what was found is kept in {self._folder.path}. Run the same "
-                "command again to go on."
-            ) from stop
+    def plan(self) -> Plan:
+        """Every training for every seed; none where there are to be estimates only."""
         study = self._study
+        if not study.asked.training:
+            return Plan([])
+        return Plan(
+            [
+                Work(
+                    item.key,
+                    item.name,
+                    TrainForDistance(
+                        item=item,
+                        config=study.config,
+                        question=study.question,
+                        budget=study.budget,
+                        device=self._device,
+                        folder=self._path,
+                    ),
+                    size=self._effort.cost(item.job),
+                    fits=partial(item.fits, measured=study.question.measured),
+                )
+                for item in self._items
+            ]
+        )
+
+    def trained(self, progress: Progress) -> None:
+        """Count a training that was made."""
+        if progress.made is not None:
+            self._effort.trained(progress.made.size)
+
+    def answer(self, where: torch.device) -> dict[str, Any]:
+        """What follows from the trainings, and from estimates that are made now."""
+        study, outcomes = self._study, self._outcomes()
+
+        def check(done: float) -> None:
+            self._effort.estimated(done)
+            if self._should_stop():
+                raise Interrupted("Stopped as asked.")
+
+        study.model.representation.to(where)
+        estimates = estimated(
+            study.question,
+            self._tasks,
+            study.model,
+            outcomes,
+            seeds=study.asked.seeds,
+            sizes=study.asked.sizes,
+            kept=self._kept,
+            on_work=check,
+        )
         found = answered(
             study.question,
             self._tasks,
             study.model,
-            self._outcomes,
+            outcomes,
             estimates,
             seeds=study.asked.seeds,
         )
-        return self._folder.finish(
-            {
-                **found.as_json(),
-                "telling": _telling(study.config, estimates),
-                **circumstances(self._where),
-            }
-        )
+        telling = _telling(study.config, estimates)
+        return {**found.as_json(), "telling": telling, **circumstances(where)}
 
-    def _check(self) -> None:
-        if self._should_stop():
-            raise Interrupted("Stopped as asked.")
-
-    def _train(self, *, workers: int, device: str) -> None:
-        def keep(item: Item, outcome: dict[str, Any]) -> None:
-            self._folder.keep(item, outcome)
-            self._outcomes[item.job, item.seed] = outcome
-            self._work.trained(item.job)
-            self._check()
-
-        if not self._missing:
-            return
+    def so_far(self) -> dict[str, Any]:
+        """What is known when not all is."""
         study = self._study
-        do_all(
-            partial(
-                train_for_distance,
-                config=study.config,
-                question=study.question,
-                budget=study.budget,
-                device=device,
-            ),
-            self._missing,
-            workers=min(workers, len(self._missing)),
-            called=lambda item: f"{item.job.what} {item.job.name}, seed {item.seed}",
-            should_stop=self._should_stop,
-            on_done=keep,
-        )
-
-    def _estimate(self) -> Estimates:
-        study = self._study
-
-        def work(done: float) -> None:
-            self._work.estimated(done)
-            self._check()
-
-        study.model.representation.to(self._where)
-        return estimated(
+        found = so_far(
             study.question,
-            self._tasks,
-            study.model,
-            self._outcomes,
+            self._outcomes(),
+            self._kept,
             seeds=study.asked.seeds,
-            sizes=study.asked.sizes,
-            kept=self._kept,
-            on_work=work,
         )
-
-    def _so_far(self) -> dict[str, Any]:
-        study = self._study
-        found = so_far(study.question, self._outcomes, self._kept, seeds=study.asked.seeds)
         estimates = Estimates(found.estimates, {})
         return {**found.as_json(), "telling": _telling(study.config, estimates)}
+
+    def _outcomes(self) -> Outcomes:
+        """Of the trainings that are there; where nothing is trained, all of them or none."""
+        found: Outcomes = {}
+        for item in self._items:
+            outcome = self.trainings.find(item.key)
+            if outcome is not None and item.fits(outcome, measured=self._study.question.measured):
+                found[item.job, item.seed] = with_numbers(outcome)
+        is_whole = len(found) == len(self._items)
+        return found if is_whole or self._study.asked.training else {}
 
 
 def _telling(config: RunConfig, estimates: Estimates) -> str:

@@ -2,60 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tawt.config.data_sections import DigitsData, TextData
 from tawt.distance import Workshop
+from tawt.distance.folder import trainings_in
 from tawt.runs import building
 from tawt.training import JointTraining, PreTraining
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
+    from pathlib import Path
 
     from tawt.config.schema import RunConfig
     from tawt.distance import Question
     from tawt.distance.budgets import Budget
     from tawt.distance.folder import Item
+    from tawt.sweeps import Context
     from tawt.tasks import Task
 
 _MOST_DIGITS = 400  # labelled images that the digits have for the target
 
 
-def train_for_distance(
-    item: Item,
-    should_stop: Callable[[], bool],
-    *,
-    config: RunConfig,
-    question: Question,
-    budget: Budget,
-    device: str,
-) -> dict[str, Any]:
-    """Do one training in a process of its own; only the tasks that it needs are read."""
-    job = item.job
-    sources = [name for name, _ in job.weights] or [job.name]
-    config = config.model_copy(
-        update={
-            "seed": item.seed,
-            "sources": [name for name in sources if name != question.target],
-        }
-    )
-    tasks = {task.name: task for task in building.tasks(config)}
-    scores = job.what in ("alone", "with")
-    workshop = Workshop(
-        model_for=lambda found, _: building.model(config, found),
-        tasks=tasks,
-        target=question.target,
-        measured={} if scores else measured_tasks(config, question, tasks),
-        whole=_whole(config, question.target) if job.what == "own" else {},
-        budget=budget,
-        paradigm=_paradigm(config),
-        rule=building.rule(config.weighting),
-        settings=config.training,
-        seed=item.seed,
-        device=device,
-        should_stop=should_stop,
-    )
-    return workshop.done(job)
+@dataclass(frozen=True, kw_only=True)
+class TrainForDistance:
+    """Does one training, and leaves its outcome; only the tasks that it needs are read."""
+
+    item: Item
+    config: RunConfig
+    question: Question
+    budget: Budget
+    device: str
+    folder: Path
+    """Of the distances."""
+
+    def __call__(self, context: Context) -> None:
+        """Train, measure, and keep what came out."""
+        job, question = self.item.job, self.question
+        sources = [name for name, _ in job.weights] or [job.name]
+        config = self.config.model_copy(
+            update={
+                "seed": self.item.seed,
+                "sources": [name for name in sources if name != question.target],
+            }
+        )
+        tasks = {task.name: task for task in building.tasks(config)}
+        scores = job.what in ("alone", "with")
+        workshop = Workshop(
+            model_for=lambda found, _: building.model(config, found),
+            tasks=tasks,
+            target=question.target,
+            measured={} if scores else measured_tasks(config, question, tasks),
+            whole=_whole(config, question.target) if job.what == "own" else {},
+            budget=self.budget,
+            paradigm=_paradigm(config),
+            rule=building.rule(config.weighting),
+            settings=config.training,
+            seed=self.item.seed,
+            device=self.device,
+            should_stop=context.should_stop,
+        )
+        trainings_in(self.folder).keep(self.item.key, workshop.done(job))
 
 
 def _paradigm(config: RunConfig) -> PreTraining | JointTraining | None:

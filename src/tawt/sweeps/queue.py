@@ -189,5 +189,6 @@ class _Tally:
 def _named(failures: Sequence[tuple[Work, Exception]], of: int) -> str:
     """What failed, with the first message."""
     (first, error), *others = failures
-    said = f"{len(failures)} of {of} runs failed; the first: {first.name}: {error}"
-    return f"{said} The others: {', '.join(work.name for work, _ in others)}." if others else said
+    said = f"{len(failures)} of {of} runs failed; the first: {first.name}: {error}".rstrip(".")
+    rest = f". The others: {', '.join(work.name for work, _ in others)}" if others else ""
+    return f"{said}{rest}."

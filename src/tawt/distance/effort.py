@@ -26,7 +26,7 @@ class Step:
     doing: str
 
 
-class Work:
+class Effort:
     """What this call has to do: not what was known before.
 
     Args:
@@ -63,14 +63,14 @@ class Work:
         ]
         by_name = {name: tasks[name] for name in question.candidates}
         targets = {name: tasks[name] for name in question.measured}
-        self._total = sum(self._cost(job) for job in trainings) + sum(
+        self._total = sum(self.cost(job) for job in trainings) + sum(
             passes(piece, sources=by_name, targets=targets, sizes=sizes) for piece in missing
         )
         self._tell(0.0)
 
-    def trained(self, job: Job) -> None:
-        """One training is done."""
-        self._trained += self._cost(job)
+    def trained(self, cost: float) -> None:
+        """One training of that cost is done."""
+        self._trained += cost
         self._made += 1
         self._tell(0.0)
 
@@ -84,7 +84,7 @@ class Work:
             doing = f"training {self._made + 1} of {self._trainings}"
         self._on_step(Step(min(self._total, self._trained + estimated), self._total, doing))
 
-    def _cost(self, job: Job) -> float:
+    def cost(self, job: Job) -> float:
         """Of a training, and of measuring what it came to."""
         seen = (FORWARD + BACKWARD) * batch_count(round(self._examples(job)))
         measured = [self._tasks[name] for name in self._question.measured]
