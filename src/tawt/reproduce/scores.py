@@ -16,11 +16,12 @@ from tawt.significance import paired_t_test
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tawt.reproduce.choices import Choice, Record
+    from tawt.reproduce.choices import Choice
     from tawt.reproduce.plan import Plan, PlanRow
     from tawt.reproduce.same_runs import Spot
     from tawt.reproduce.store import Store
     from tawt.reproduce.tagging import Setup
+    from tawt.sweeps import Record
 
 LEVEL = 0.001
 """Of significance, as in the paper."""
