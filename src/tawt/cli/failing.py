@@ -72,8 +72,8 @@ def _users(error: Exception) -> str | None:
         )
     if isinstance(error, RuntimeError | MemoryError) and is_out_of_memory(error):
         return (
-            "Out of memory. Lower the batch size (--batch-size, or `training.batch_size`), choose "
-            "a smaller model, or use --device cpu."
+            "Out of memory. Lower `training.batch_size` in the configuration, choose a smaller "
+            "model, or run it where there is more memory."
         )
     if isinstance(error, OSError):  # a file or folder that cannot be had, wherever it turned up
         what = error.strerror or str(error)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from tawt.config import yaml_file
 from tawt.config.data_sections import Strict, TextTask
 from tawt.config.explaining import explained
-from tawt.errors import ConfigError, Place, inside
+from tawt.errors import ConfigError, DataError, Place, inside
 from tawt.reproduce.paper import METRICS, TASKS
 from tawt.runs.text_building import read_task, split_files
 from tawt.text.kinds.making import chosen_metric
