@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tawt.arrays import Classification, Regression
     from tawt.curvature import (
         AdamDiagonal,
         ConjugateGradient,
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tawt.distance import task_distance
     from tawt.errors import TawtError
     from tawt.hypergradient import Cosine, CurvatureWeighted
-    from tawt.tasks import Classification, MultiTaskModel, Regression, Task
+    from tawt.tasks import MultiTaskModel, Task
     from tawt.training import (
         JointTraining,
         PreTraining,
@@ -67,6 +68,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "arrays": ("Classification", "Regression"),
     "curvature": (
         "AdamDiagonal",
         "ConjugateGradient",
@@ -79,7 +81,7 @@ _HOMES = {
     "distance": ("task_distance",),
     "errors": ("TawtError",),
     "hypergradient": ("Cosine", "CurvatureWeighted"),
-    "tasks": ("Classification", "MultiTaskModel", "Regression", "Task"),
+    "tasks": ("MultiTaskModel", "Task"),
     "training": (
         "JointTraining",
         "PreTraining",

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from tawt.arrays import regression
+from tawt.arrays import Classification, Regression, regression
 from tawt.distance import ESTIMATES, Estimator, SampleSizes
 from tawt.distance.items import Items
 from tawt.distance.linear_head import LinearHead
@@ -17,7 +17,7 @@ from tawt.distance.pieces import passes, pieces
 from tawt.distance.probe import Probe
 from tawt.distance.tangent import Sample, gradient_of_samples, slope
 from tawt.errors import DataError, Interrupted
-from tawt.tasks import Batch, Classification, Regression
+from tawt.tasks import Batch
 from tests.distance.made import task
 from tests.oracles import flat_gradient
 

@@ -9,12 +9,12 @@ from safetensors import SafetensorError
 from safetensors.torch import save
 
 import tawt
+from tawt.arrays import Classification
 from tawt.errors import RunError
 from tawt.studies import array_building, files
 from tawt.studies.data_sections import EncoderConfig
 from tawt.studies.markdown import escaped
 from tawt.studies.rows import slug
-from tawt.tasks import Classification
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
