@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         Identity,
         KroneckerFactored,
         Neumann,
-        Nystrom,
     )
     from tawt.distance import task_distance
     from tawt.errors import TawtError
@@ -49,7 +48,6 @@ __all__ = [
     "KroneckerFactored",
     "MultiTaskModel",
     "Neumann",
-    "Nystrom",
     "PreTraining",
     "Regression",
     "Settings",
@@ -76,7 +74,6 @@ _HOMES = {
         "Identity",
         "KroneckerFactored",
         "Neumann",
-        "Nystrom",
     ),
     "distance": ("task_distance",),
     "errors": ("TawtError",),

@@ -16,7 +16,6 @@ from tawt.curvature import (
     Identity,
     KroneckerFactored,
     Neumann,
-    Nystrom,
 )
 from tawt.errors import ConfigError, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
@@ -233,7 +232,6 @@ def _curvature(settings: CurvatureConfig) -> Curvature:
             damping=damping, iterations=settings.iterations
         ),
         "neumann": lambda: Neumann(damping=damping, terms=settings.iterations),
-        "nystrom": lambda: Nystrom(damping=damping, rank=settings.rank),
         "dense": lambda: Dense(damping=damping),
     }
     return kinds[settings.kind]()
