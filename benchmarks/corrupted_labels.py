@@ -43,7 +43,7 @@ from sklearn.metrics import roc_auc_score
 
 from tawt.arrays import MLP, classification
 from tawt.hypergradient import Cosine
-from tawt.studies.record import circumstances
+from tawt.runs.record import circumstances
 from tawt.tasks import MultiTaskModel
 from tawt.training import JointTraining, PreTraining, Settings, SingleTask, train
 from tawt.units import Units

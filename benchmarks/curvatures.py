@@ -34,7 +34,7 @@ from tawt.curvature import (
     Neumann,
 )
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
-from tawt.studies.record import circumstances
+from tawt.runs.record import circumstances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from tawt.studies import Options, RunConfig, RunFolder, parsed
-from tawt.studies.demo import demo_config
-from tawt.studies.pool import Job, run_all
-from tawt.studies.record import circumstances
-from tawt.studies.significance import paired_t_test
+from tawt.compare.demo import demo_config
+from tawt.config import RunConfig, parsed
+from tawt.runs import Options, RunFolder
+from tawt.runs.record import circumstances
+from tawt.significance import paired_t_test
+from tawt.sweeps.queue import Job, run_all
 
 SEEDS = range(10)
 HELPFUL = ("parity", "magnitude", "shape")

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from tawt.config import parsed
 from tawt.distance import (
     ESTIMATES,
     Estimates,
@@ -37,16 +38,16 @@ from tawt.distance import (
 )
 from tawt.distance.budgets import Budget
 from tawt.distance.estimates import as_distance
-from tawt.studies import building, parsed
-from tawt.studies.files import read_json, write, write_json
-from tawt.studies.pool import do_all
-from tawt.studies.record import circumstances
+from tawt.files.whole import read_json, write, write_json
+from tawt.runs import building
+from tawt.runs.record import circumstances
+from tawt.sweeps.queue import do_all
 from tawt.training import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tawt.studies import RunConfig
+    from tawt.config import RunConfig
     from tawt.tasks import Task
 
 FILES = {

@@ -22,8 +22,10 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from tawt import Settings
-from tawt.studies import config, data_sections, weighting_sections
-from tawt.studies.presets import PRESETS
+from tawt.config import data_sections
+from tawt.config import schema as config
+from tawt.config import weighting as weighting_sections
+from tawt.config.presets import PRESETS
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ import yaml
 
 from tawt.cli.app import main
 from tawt.errors import Interrupted
-from tawt.studies.run import run
+from tawt.runs.run import run
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -126,7 +126,7 @@ def in_process(monkeypatch):
             run(job.config, job.path, options=options, should_stop=should_stop)
             on_done(job)
 
-    module = importlib.import_module("tawt.studies.compare")  # its package has a function so called
+    module = importlib.import_module("tawt.compare.comparison")
     monkeypatch.setattr(module, "run_all", run_all)
 
 
@@ -148,7 +148,7 @@ class Trainings(list):
 def trainings(monkeypatch):
     """Make the trainings of distances here, one by one, and list them."""
     found = Trainings()
-    module = importlib.import_module("tawt.studies.distances")
+    module = importlib.import_module("tawt.distance.study")
     monkeypatch.setattr(module, "do_all", found.do_all)
     return found
 

@@ -9,8 +9,8 @@ import torch
 
 from tawt.arrays import classification, regression
 from tawt.report.units import unit_tables
-from tawt.studies import units
-from tawt.studies.agreement import by_label, deviations
+from tawt.runs import units
+from tawt.runs.agreement import by_label, deviations
 from tawt.text.reading import TaggedSentence
 from tawt.training.result import UnitOutcome
 from tawt.unit_weights import UnitWeights

@@ -10,9 +10,9 @@ import torch
 
 from tawt.arrays import classification, regression
 from tawt.arrays.files import read_arrays
+from tawt.config import load
 from tawt.errors import DataError
-from tawt.studies import load
-from tawt.studies.building import tasks
+from tawt.runs.building import tasks
 
 
 def npy(array):

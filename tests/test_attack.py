@@ -9,7 +9,7 @@ from benchmarks.attack.cases import outcome, torn
 from benchmarks.attack.rounds import Kill, Round, _differences
 from benchmarks.attack.strikes import damage, damaged_file
 
-from tawt.studies.files import write_sealed
+from tawt.files.whole import write_sealed
 
 
 @pytest.mark.crash

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tawt
-from tawt.studies import RunFolder
-from tawt.studies.compare import CONFIG
+from tawt.compare.comparison import CONFIG
+from tawt.runs import RunFolder
 
 COMMANDS = ["demo", "train", "compare", "report"]
 

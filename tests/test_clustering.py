@@ -5,9 +5,11 @@ import pytest
 import torch
 
 from tawt.arrays import MLP, classification
-from tawt.studies import Options, RunFolder, clustering, compare, load, units
-from tawt.studies.clustering import clustered
-from tawt.studies.run import run
+from tawt.compare import compare
+from tawt.config import load
+from tawt.runs import Options, RunFolder, clustering, units
+from tawt.runs.clustering import clustered
+from tawt.runs.run import run
 from tawt.tasks import MultiTaskModel
 
 

@@ -13,26 +13,20 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
+from tawt import significance
 from tawt.cli import console
+from tawt.compare import Comparison, RowResult, compare, load_comparison
+from tawt.compare.demo import DEMO_ROWS, demo_config
+from tawt.compare.tables import markdown
+from tawt.compare.words import in_words
+from tawt.config import load
+from tawt.config.rows import ROWS, chosen, slug
+from tawt.config.schema import parsed
 from tawt.errors import ConfigError, DataError, Interrupted, RunError, TawtError
-from tawt.report import markdown
-from tawt.studies import (
-    Comparison,
-    Options,
-    RowResult,
-    RunFolder,
-    compare,
-    load,
-    load_comparison,
-    significance,
-)
-from tawt.studies.config import parsed
-from tawt.studies.demo import DEMO_ROWS, demo_config
-from tawt.studies.pool import Job, run_all
-from tawt.studies.rows import ROWS, chosen, slug
-from tawt.studies.run import run
-from tawt.studies.significance import RESAMPLES, holm, paired_bootstrap, paired_t_test, verdicts
-from tawt.studies.words import in_words
+from tawt.runs import Options, RunFolder
+from tawt.runs.run import run
+from tawt.significance import RESAMPLES, holm, paired_bootstrap, paired_t_test, verdicts
+from tawt.sweeps.queue import Job, run_all
 from tests.oracles import bootstrap_by_hand
 
 HELD = "learned weights held"

@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
+from tawt.compare import compare, load_comparison
+from tawt.config import load
 from tawt.errors import FolderInUse, RunError
-from tawt.studies import Options, compare, load, load_comparison
-from tawt.studies.locks import locked
+from tawt.files.locks import locked
+from tawt.runs import Options
 from tests.conftest import labelled
 
 ONE, OTHER = "single-task", "normalized joint"
@@ -90,7 +92,7 @@ def test_a_table_that_is_none_is_refused(study, tmp_path):
 HOLD = """
 import sys, time
 from pathlib import Path
-from tawt.studies.locks import locked
+from tawt.files.locks import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

@@ -3,10 +3,10 @@
 import pytest
 import yaml
 
+from tawt.config.presets import PRESETS
+from tawt.config.schema import RunConfig, difference, dumped, load, parsed
 from tawt.errors import ConfigError, DataError, TawtError
-from tawt.studies import building
-from tawt.studies.config import RunConfig, difference, dumped, load, parsed
-from tawt.studies.presets import PRESETS
+from tawt.runs import building
 from tawt.weighting import Fixed
 
 BASE = {"data": {"kind": "digits"}, "target": "digit"}

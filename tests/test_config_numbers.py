@@ -8,9 +8,9 @@ import typing
 import pytest
 from pydantic import BaseModel
 
+from tawt.config.schema import RunConfig, parsed
 from tawt.errors import ConfigError, TawtError
-from tawt.studies import Options
-from tawt.studies.config import RunConfig, parsed
+from tawt.runs import Options
 from tawt.training import JointTraining, PreTraining, Settings, SingleTask
 from tawt.training.settings import MOST_WORKERS
 

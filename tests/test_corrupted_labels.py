@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from tawt.arrays import MLP, classification
 from tawt.hypergradient import Cosine
-from tawt.studies.agreement import deviations
+from tawt.runs.agreement import deviations
 from tawt.tasks import MultiTaskModel
 from tawt.training import PreTraining, Settings, train
 from tawt.units import Units

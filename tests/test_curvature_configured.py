@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tawt.config import parsed
 from tawt.curvature import (
     AdamDiagonal,
     ConjugateGradient,
@@ -15,8 +16,8 @@ from tawt.curvature import (
     Neumann,
 )
 from tawt.errors import ConfigError
-from tawt.studies import parsed, run
-from tawt.studies.building import rule
+from tawt.runs import run
+from tawt.runs.building import rule
 from tawt.text.grammar import generate
 from tawt.text.tiny import write_tiny_encoder
 

@@ -6,7 +6,9 @@ import shutil
 
 import pytest
 
-from tawt.studies import Options, compare, load, run
+from tawt.compare import compare
+from tawt.config import load
+from tawt.runs import Options, run
 
 WHOLE = {
     "nothing": b"",

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tawt.studies.files import read_sealed
+from tawt.files.whole import read_sealed
 from tests.conftest import labelled
 from tests.test_report import BROWSER, HOSTILE, Page, opened, plots
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tawt.distance import Estimator, SampleSizes
+from tawt.distance.folder import KeptEstimates
 from tawt.distance.pieces import Found, pieces
-from tawt.studies.distance_folder import KeptEstimates
 from tests.conftest import labelled
 
 PER_SEED = 9  # trainings of a target with two sources
@@ -243,7 +243,7 @@ def test_a_folder_that_is_being_written_is_refused(distance):
 def in_another_process(folder):
     """Hold a folder's lock, as a second command would."""
     held = (
-        f"from pathlib import Path; from tawt.studies.locks import locked\n"
+        f"from pathlib import Path; from tawt.files.locks import locked\n"
         f"with locked(Path({folder!r})):\n    print('held', flush=True); input()"
     )
     with subprocess.Popen(

@@ -13,10 +13,11 @@ import typer.main
 import yaml
 
 from tawt.cli.app import app
+from tawt.config import load
+from tawt.config.schema import RunConfig, parsed
 from tawt.reproduce import Layout
 from tawt.reproduce.paper import TASKS
-from tawt.studies import load, run
-from tawt.studies.config import RunConfig, parsed
+from tawt.runs import run
 from tawt.text.grammar import generate
 from tawt.text.tiny import write_tiny_encoder
 

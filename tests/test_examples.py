@@ -9,8 +9,9 @@ import torch
 import yaml
 from transformers import pipeline
 
-from tawt.studies import RunFolder, load, run
-from tawt.studies.run import check
+from tawt.config import load
+from tawt.runs import RunFolder, run
+from tawt.runs.run import check
 from tawt.text.grammar import generate
 from tawt.text.tiny import write_tiny_encoder
 

@@ -9,9 +9,11 @@ import pytest
 import torch
 
 import tawt
+from tawt import files
+from tawt.config import load
+from tawt.config.schema import dumped, parsed
 from tawt.errors import Interrupted, RunError, TawtError, TrainingError
-from tawt.studies import Options, RunFolder, files, load, run
-from tawt.studies.config import dumped, parsed
+from tawt.runs import Options, RunFolder, run
 from tests.conftest import unsealed
 
 CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
@@ -101,7 +103,7 @@ def test_predictions_agree_with_the_scores(finished):
 def test_the_saved_parameters_are_those_that_were_scored(finished):
     from safetensors.torch import load_file
 
-    from tawt.studies import building
+    from tawt.runs import building
 
     config, path = finished
     tasks = building.tasks(config)
@@ -323,7 +325,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 from tawt.errors import RunError
-from tawt.studies import files
+from tawt import files
 
 path = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -401,7 +403,7 @@ def test_a_run_out_of_memory_says_what_to_lower(tmp_path, monkeypatch):
     def full(*_, **__):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(sys.modules["tawt.studies.run"], "train", full)
+    monkeypatch.setattr(sys.modules["tawt.runs.run"], "train", full)
     values = {"data": {"kind": "digits"}, "target": "digit", "training": {"batch_size": 48}}
     with pytest.raises(TrainingError, match=r"Lower `training.batch_size` \(48\)"):
         run(parsed(values), tmp_path / "run")

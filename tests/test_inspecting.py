@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import yaml
 
+from tawt.config import load
 from tawt.errors import DataError
-from tawt.studies import load
-from tawt.studies.inspecting import inspect_config, inspect_file
+from tawt.runs.inspecting import inspect_config, inspect_file
 from tawt.text.encoding import load_tokenizer
 from tests.text.trained import tiny_encoder
 

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tawt import files
+from tawt.config import load
 from tawt.errors import FolderInUse, Interrupted, RunError
-from tawt.studies import Options, files, load, run
-from tawt.studies.locks import locked
+from tawt.files.locks import locked
+from tawt.runs import Options, run
 
 HOLD = """
 import os, sys, time
 from pathlib import Path
-from tawt.studies.locks import locked
+from tawt.files.locks import locked
 
 with locked(Path(sys.argv[1])):
     if len(sys.argv) > 2 and os.fork() == 0:

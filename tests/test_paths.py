@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
+from tawt.config import load
 from tawt.errors import ConfigError, DataError
 from tawt.paths import check_file, home_expanded, resolved
-from tawt.studies import load
 
 
 @pytest.fixture(autouse=True)

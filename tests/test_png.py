@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from tawt.studies.png import png
+from tawt.runs.png import png
 
 
 def read(data):

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.crash
 STUBBORN = """
 import os, sys, time
 from pathlib import Path
-from tawt.studies.pool import do_all
-from tawt.studies.stopping import stop_on_signals
+from tawt.sweeps.queue import do_all
+from tawt.sweeps.stopping import stop_on_signals
 
 def work(item, should_stop):
     Path(sys.argv[1], "worker").write_text(str(os.getpid()))

@@ -13,11 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tawt.compare import compare
+from tawt.compare.page import comparison_page
+from tawt.compare.tables import interval_text, p_text
+from tawt.config import load, parsed
 from tawt.errors import RunError
-from tawt.report import comparison_page, runs_page
 from tawt.report.figures import averaged
-from tawt.report.tables import interval_text, p_text
-from tawt.studies import Options, RunFolder, building, compare, load, parsed, run
+from tawt.runs import Options, RunFolder, building, run
+from tawt.runs.page import runs_page
 from tests.conftest import unsealed
 from tests.test_png import read as png_pixels
 

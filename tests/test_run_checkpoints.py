@@ -7,9 +7,10 @@ import shutil
 import pytest
 import torch
 
+from tawt.config import load
 from tawt.errors import Interrupted, RunError
-from tawt.studies import Options, RunFolder, load, run
-from tawt.studies.run_checkpoints import FolderCheckpoint, run_key
+from tawt.runs import Options, RunFolder, run
+from tawt.runs.checkpoints import FolderCheckpoint, run_key
 from tawt.training import checkpoints
 
 NAMES = ("state.safetensors", "previous.safetensors")

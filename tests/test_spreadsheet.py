@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tawt.studies.spreadsheet import as_csv
+from tawt.files.spreadsheet import as_csv
 from tests.hostile import FORMULA
 
 SIGNS = "=+-@＝＋－＠"  # noqa: RUF001

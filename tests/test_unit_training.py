@@ -15,14 +15,15 @@ import torch
 from torch import nn
 
 from tawt.arrays import MLP, classification
+from tawt.config import load
+from tawt.config.rows import chosen
 from tawt.curvature import Dense, Identity
 from tawt.errors import ConfigError, Interrupted, RunError, WeightsError
 from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient, unit_hypergradient
 from tawt.per_example import ExampleProducts
-from tawt.studies import RunFolder, load, units
-from tawt.studies.auditing import audit
-from tawt.studies.rows import chosen
-from tawt.studies.run import run
+from tawt.runs import RunFolder, units
+from tawt.runs.auditing import audit
+from tawt.runs.run import run
 from tawt.tasks import MultiTaskModel
 from tawt.training import JointTraining, PreTraining, Settings, train
 from tawt.training.devices import accelerator_for

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from tawt.config import yaml_file as yaml_lines
+from tawt.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
 from tawt.errors import ConfigError
-from tawt.studies import yaml_lines
-from tawt.studies.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
 
 
 @pytest.fixture

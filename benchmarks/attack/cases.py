@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import yaml
 
-from tawt.studies import files
+from tawt import files
 from tawt.text.grammar import generate
 from tawt.text.tiny import write_tiny_encoder
 

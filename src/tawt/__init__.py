@@ -7,6 +7,8 @@ The object to add to a training loop is `TargetAware`; the whole of it is `train
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tawt.version import __version__
+
 if TYPE_CHECKING:
     from tawt.arrays import Classification, Regression
     from tawt.curvature import (
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from tawt.units import Units
     from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
     from tawt.weights import SourceWeights
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AdamDiagonal",

@@ -103,3 +103,13 @@ def _nearest(path: Path) -> str:
         return ""
     hint = suggestion(path.name, siblings) if siblings else ""
     return f" In that folder, {hint}" if hint.startswith("did you mean") else ""
+
+
+def slug(name: str) -> str:
+    """A name as part of a folder's name.
+
+    Example:
+        >>> slug("joint then fine-tuning")
+        'joint-then-fine-tuning'
+    """
+    return "-".join(name.split())

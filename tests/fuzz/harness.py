@@ -23,10 +23,10 @@ import typer.main
 from tawt.cli.app import app, main
 
 _TRAINS = (  # where work begins that takes more than a moment
-    ("tawt.studies.run", "train"),
-    ("tawt.studies.compare", "run_all"),
-    ("tawt.studies.distances", "do_all"),
-    ("tawt.studies.distances", "estimated"),
+    ("tawt.runs.run", "train"),
+    ("tawt.compare.comparison", "run_all"),
+    ("tawt.distance.study", "do_all"),
+    ("tawt.distance.study", "estimated"),
     ("tawt.cli.reproducing", "_made"),
 )
 

@@ -10,7 +10,7 @@ import shutil
 import pytest
 import yaml
 
-from tawt.studies.config import dumped, parsed
+from tawt.config.schema import dumped, parsed
 from tests.fuzz.configurations import cases
 from tests.fuzz.good import GOOD, write_good_data
 from tests.fuzz.harness import broken_rule, run_cli

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from tawt.reproduce.paper import SCALES
-from tawt.studies.building import rule
+from tawt.runs.building import rule
 from tawt.weighting import TargetAware, UpdateRule
 from tests.reproduce.made_up import TABLES, plan
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tawt.config.data_sections import TextTask
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.layout import (
     check_held_out,
@@ -12,8 +13,7 @@ from tawt.reproduce.layout import (
     training_sizes,
 )
 from tawt.reproduce.paper import TASKS
-from tawt.studies.data_sections import TextTask
-from tawt.studies.text_building import read_task
+from tawt.runs.text_building import read_task
 from tests.reproduce.made_up import metric
 
 DOCUMENT = """#begin document (bc/cnn/{name}); part 000

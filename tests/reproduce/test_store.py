@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tawt.config import parsed
 from tawt.errors import RunError
 from tawt.reproduce import Store, contents
 from tawt.reproduce.store import key, key_of
-from tawt.studies import parsed
-from tawt.studies.run import Options, run
+from tawt.runs.run import Options, run
 from tests.reproduce.made_up import plan, record, row, setup
 
 VALUES = {"data": {"kind": "digits"}, "target": "digit"}

@@ -15,8 +15,8 @@ from tawt.reproduce.leaving import leave
 from tawt.reproduce.plan import Plan
 from tawt.reproduce.request import save_request
 from tawt.reproduce.store import key
-from tawt.studies import RunFolder
-from tawt.studies.run import run
+from tawt.runs import RunFolder
+from tawt.runs.run import run
 from tests.reproduce.made_up import TABLES
 
 RUN_ALL = "tawt.reproduce.making.run_all"

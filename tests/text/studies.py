@@ -5,7 +5,7 @@ import json
 import numpy as np
 import yaml
 
-from tawt.studies import load
+from tawt.config import load
 from tawt.text.grammar import generate
 
 ODD = [

@@ -5,9 +5,9 @@ import logging
 
 import pytest
 
+from tawt.config import load
 from tawt.errors import ConfigError
-from tawt.studies import load
-from tawt.studies.run import check, run
+from tawt.runs.run import check, run
 from tests.text.encoders import write_encoder
 from tests.text.studies import TextStudy, ratings, reviews, tagging_study, text_study
 

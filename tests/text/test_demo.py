@@ -6,7 +6,7 @@ from importlib import metadata
 import pytest
 
 from tawt.cli import actions
-from tawt.studies.demo import TAGGING_ROWS, tagging_config
+from tawt.compare.demo import TAGGING_ROWS, tagging_config
 
 
 @pytest.fixture

@@ -8,8 +8,11 @@ import sys
 
 import pytest
 
-from tawt.report import comparison_page, markdown, runs_page
-from tawt.studies import Comparison, RowResult, RunFolder, run
+from tawt.compare import Comparison, RowResult
+from tawt.compare.page import comparison_page
+from tawt.compare.tables import markdown
+from tawt.runs import RunFolder, run
+from tawt.runs.page import runs_page
 from tests.hostile import CLOSING, ESCAPES, FORMULA, MARKDOWN, SCRIPT, obeyed
 from tests.test_report import Page
 from tests.text.studies import TextStudy

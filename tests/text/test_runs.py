@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from tawt.errors import Interrupted, RunError
-from tawt.studies import RunFolder
-from tawt.studies.building import fingerprints
-from tawt.studies.predictions import as_tsv, example_scores
-from tawt.studies.run import Options, check, run
-from tawt.studies.text_building import splits_of
+from tawt.runs import RunFolder
+from tawt.runs.building import fingerprints
+from tawt.runs.predictions import as_tsv, example_scores
+from tawt.runs.run import Options, check, run
+from tawt.runs.text_building import splits_of
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.training.result import Predictions
 from tests.text.studies import (

@@ -11,9 +11,9 @@ from torch.nn.functional import cross_entropy
 from tawt.errors import Interrupted
 from tawt.per_example import ExampleNorms
 from tawt.per_example.each import Each
-from tawt.studies import RunFolder, units
-from tawt.studies.auditing import audit
-from tawt.studies.run import Options, check, run
+from tawt.runs import RunFolder, units
+from tawt.runs.auditing import audit
+from tawt.runs.run import Options, check, run
 from tawt.text.kinds.tagging import Tagging
 from tawt.text.tokens import NO_TAG
 from tawt.training.each import EachExample

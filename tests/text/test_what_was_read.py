@@ -5,10 +5,10 @@ import logging
 import numpy as np
 import pytest
 
+from tawt.config import load
 from tawt.errors import DataError
-from tawt.studies import load
-from tawt.studies.building import tasks
-from tawt.studies.inspecting import inspect_config
+from tawt.runs.building import tasks
+from tawt.runs.inspecting import inspect_config
 from tawt.text.predicting import lines_of, read_unlabelled
 from tests.text.reading.test_looking import DANISH
 from tests.text.studies import TextStudy, reviews, tagging_study

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from tawt.studies import load, run
+from tawt.config import load
+from tawt.runs import run
 from tawt.text.grammar import generate
 from tawt.text.tiny import write_tiny_encoder
 

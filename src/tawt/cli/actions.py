@@ -14,25 +14,30 @@ import typer
 
 from tawt.cli import console
 from tawt.cli.previewing import show_first
+from tawt.compare import compare, load_comparison
+from tawt.compare.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
+from tawt.compare.page import comparison_page
+from tawt.compare.tables import markdown
+from tawt.compare.words import in_words
+from tawt.config import load
+from tawt.config.explaining import line_meant, shown
+from tawt.config.yaml_file import read_value
+from tawt.distance.folder import DISTANCE, checked_distances, load_distance
+from tawt.distance.page import distance_page
 from tawt.errors import ConfigError, RunError
-from tawt.report import comparison_page, distance_page, markdown, runs_page
-from tawt.report.reading import checked_distances
-from tawt.studies import Options, RunFolder, compare, load, load_comparison, run
-from tawt.studies.comparison_folder import COMPARISON
-from tawt.studies.config_errors import line_meant, shown
-from tawt.studies.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
-from tawt.studies.distance_folder import DISTANCE, load_distance
-from tawt.studies.files import write
-from tawt.studies.locks import locked
-from tawt.studies.stopping import stop_on_signals
-from tawt.studies.words import in_words
-from tawt.studies.yaml_lines import read_value
+from tawt.files.locks import locked
+from tawt.files.whole import write
+from tawt.runs import Options, RunFolder, run
+from tawt.runs.folder import COMPARISON
+from tawt.runs.page import runs_page
+from tawt.sweeps.stopping import stop_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tawt.studies import Comparison, RunConfig
-    from tawt.studies.yaml_lines import Place
+    from tawt.compare import Comparison
+    from tawt.config import RunConfig
+    from tawt.config.yaml_file import Place
 
 _STORY = (
     "Thirty labelled digits are to be read, and seven other datasets might help. Three group "

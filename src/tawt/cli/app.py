@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-import tawt
 from tawt.cli import commands, distance_commands, research_commands, streams
 from tawt.cli.failing import exit_status
 from tawt.cli.plain import PlainFormatter
+from tawt.version import __version__
 
 app = typer.Typer(
     name="tawt",
@@ -35,7 +35,7 @@ app.add_typer(data, name="data")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tawt {tawt.__version__}")
+        typer.echo(f"tawt {__version__}")
         raise typer.Exit
 
 

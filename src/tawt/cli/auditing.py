@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from tawt import files
 from tawt.cli import console
 from tawt.errors import ConfigError
-from tawt.studies import files
-from tawt.studies.agreement import in_words
-from tawt.studies.auditing import examine
-from tawt.studies.spreadsheet import as_csv
+from tawt.files.spreadsheet import as_csv
+from tawt.runs.agreement import in_words
+from tawt.runs.auditing import examine
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -109,7 +109,7 @@ def train(
 ) -> None:
     """Train the target model as CONFIG says: one run, one folder."""
     from tawt.cli import actions
-    from tawt.studies import Options
+    from tawt.runs import Options
 
     options = Options(
         resume=resume,
@@ -145,7 +145,7 @@ def compare(
     Runs that are finished are not run again, so an interrupted comparison goes on where it was.
     """
     from tawt.cli import actions
-    from tawt.studies import Options
+    from tawt.runs import Options
 
     run_config = actions.loaded(config, override)
     with actions.lines_named(config):

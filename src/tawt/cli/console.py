@@ -23,14 +23,14 @@ from rich.text import Text
 
 from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as well
 from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
-from tawt.report import tables
+from tawt.compare import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import ConsoleOptions, RenderableType
 
-    from tawt.studies import Comparison, RowResult
+    from tawt.compare import Comparison, RowResult
 
 
 class _PlainConsole(Console):

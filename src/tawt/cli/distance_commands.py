@@ -50,7 +50,7 @@ def distance(
     training and every estimate is kept when it is made, so run the same command to go on.
     """
     from tawt.cli import actions, distances
-    from tawt.studies.distances import Asked
+    from tawt.distance.study import Asked
 
     asked = Asked(
         weights=distances.given_weights(weights),

@@ -14,17 +14,17 @@ from rich.text import Text
 from tawt.cli import console
 from tawt.cli.actions import usual_jobs
 from tawt.cli.time_left import measured_progress
+from tawt.distance.folder import PAGE
+from tawt.distance.page import HEADINGS, caption, distance_page, sentences, table
+from tawt.distance.study import Asked, measure_distances, prepared
 from tawt.errors import ConfigError
-from tawt.report.distances import HEADINGS, caption, distance_page, sentences, table
-from tawt.studies.distance_folder import PAGE
-from tawt.studies.distances import Asked, measure_distances, prepared
-from tawt.studies.files import write
-from tawt.studies.stopping import stop_on_signals
+from tawt.files.whole import write
+from tawt.sweeps.stopping import stop_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tawt.studies import RunConfig
+    from tawt.config import RunConfig
 
 _COLOURS = {"use": "green", "skip": "red"}
 

@@ -13,14 +13,14 @@ from rich.text import Text
 from tawt.cli import console
 from tawt.cli.actions import loaded
 from tawt.errors import ConfigError
-from tawt.studies.inspecting import DataFacts, SplitFacts, TaskFacts, inspect_config, inspect_file
+from tawt.runs.inspecting import DataFacts, SplitFacts, TaskFacts, inspect_config, inspect_file
 from tawt.text.reading import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tawt.studies.inspecting import Lengths, Overlap
+    from tawt.runs.inspecting import Lengths, Overlap
     from tawt.text.reading import TaskKind
 
 _SHOWN_LABELS = 10

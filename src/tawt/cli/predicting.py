@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
+from tawt import files
 from tawt.cli import console
 from tawt.errors import ConfigError, DataError, RunError
-from tawt.studies import files
-from tawt.studies.predicting import field_names, load_predictor
+from tawt.runs.predicting import field_names, load_predictor
 from tawt.text.predicting import lines_of, read_unlabelled
 from tawt.text.predicting.answers import json_line
 

@@ -22,7 +22,7 @@ from tawt.reproduce.layout import SECTION, layouts, placed, training_sizes
 from tawt.reproduce.leaving import leave
 from tawt.reproduce.request import load_request, save_request
 from tawt.reproduce.writing import as_json
-from tawt.studies.stopping import stop_on_signals
+from tawt.sweeps.stopping import stop_on_signals
 from tawt.training import Settings
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from tawt.distance.question import Question
 from tawt.distance.ranks import rank_correlation
 from tawt.distance.result import TaskDistance
 from tawt.distance.samples import SampleSizes
-from tawt.distance.trained import Distance, frozen_risk, interval
+from tawt.distance.trained import Distance, frozen_risk
+from tawt.significance import interval
 
 __all__ = [
     "ESTIMATES",

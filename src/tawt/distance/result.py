@@ -10,12 +10,13 @@ import numpy as np
 from tawt.distance.bound import ADVICE, OPEN, Rates, Terms, leading, mean_terms
 from tawt.distance.estimates import ESTIMATES, as_distance
 from tawt.distance.ranks import rank_correlation
-from tawt.distance.trained import Distance, interval
+from tawt.significance import interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tawt.distance.gains import Gain
+    from tawt.distance.trained import Distance
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
-from scipy import stats
 
 from tawt.distance.items import Items, OnPass, gathered, uncounted
 from tawt.distance.probe import Probe, Risk
@@ -23,8 +21,6 @@ from tawt.training.paradigms import Phase
 from tawt.training.streams import stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from torch import nn
 
     from tawt.tasks import Examples, Task
@@ -123,17 +119,3 @@ def held_out(target: Task) -> Examples:
     if found is None:
         raise DataError(f"The target {target.name!r} has neither dev nor test examples.")
     return found
-
-
-def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, float] | None:
-    """Of the mean, by Student's t; none for fewer than two values.
-
-    Example:
-        >>> [round(end, 3) for end in interval([1.0, 2.0, 3.0])]
-        [-0.484, 4.484]
-    """
-    if len(values) < 2:
-        return None
-    mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / len(values) ** 0.5
-    reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
-    return mean - reach, mean + reach

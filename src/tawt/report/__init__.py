@@ -1,7 +1,6 @@
-"""Tables, plots, and one self-contained HTML page."""
+"""What pages are made of: plots, tables, and one self-contained HTML file."""
 
-from tawt.report.distances import distance_page
-from tawt.report.page import comparison_page, result_page, runs_page
-from tawt.report.tables import markdown
+from tawt.report import figures
+from tawt.report.page import Plot, Section, build_page, titled
 
-__all__ = ["comparison_page", "distance_page", "markdown", "result_page", "runs_page"]
+__all__ = ["Plot", "Section", "build_page", "figures", "titled"]

@@ -4,59 +4,19 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from scipy import stats
 
-if TYPE_CHECKING:
-    from tawt.studies import Comparison
-
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the black and the yellow
 # that vanish on dark or light paper; sources past the seventh take them again, dashed.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a63d2")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a63d2")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 Updates = Sequence[Mapping[str, Any]]
 """Lines of weights.jsonl."""
-
-
-def scores(comparison: Comparison) -> go.Figure:
-    """Every seed's score, the mean of each row, and its 95% interval over seeds."""
-    figure = go.Figure()
-    names = [_safe(row.name) for row in comparison.rows]
-    colours = [_COLOURS[1] if row.learns else _COLOURS[0] for row in comparison.rows]
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * score for row in comparison.rows for score in row.scores],
-            y=[name for name, row in zip(names, comparison.rows, strict=True) for _ in row.scores],
-            mode="markers",
-            marker={"size": 7, "opacity": 0.4, "color": "#888888"},
-            name="one seed",
-            hovertemplate="%{y}: %{x:.1f}<extra></extra>",
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * row.mean for row in comparison.rows],
-            y=names,
-            mode="markers",
-            marker={"size": 12, "color": colours},
-            error_x={
-                "type": "data",
-                "array": [100 * _half_interval(row.scores) for row in comparison.rows],
-                "thickness": 2,
-                "color": "#888888",
-            },
-            name="mean and 95% interval",
-            hovertemplate="%{y}: %{x:.1f}<extra></extra>",
-        )
-    )
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    figure.update_xaxes(title=f"test {_safe(comparison.metric)} (%)")
-    figure.update_layout(height=90 + 38 * len(names))
-    return figure
 
 
 def weights(updates: Updates) -> go.Figure:
@@ -82,7 +42,7 @@ def spread(updates: Updates) -> go.Figure:
                     x=steps,
                     y=[update["units"]["quantiles"].get(name) for update in known],
                     mode="lines",
-                    line={"width": 0, "color": _COLOURS[0]},
+                    line={"width": 0, "color": COLOURS[0]},
                     fill=fill,
                     fillcolor=f"rgba(0,114,178,{opacity})",
                     name=f"{_percent(low)} to {_percent(high)}",
@@ -95,7 +55,7 @@ def spread(updates: Updates) -> go.Figure:
             x=steps,
             y=[update["units"]["quantiles"].get("0.5") for update in known],
             mode="lines",
-            line={"color": _COLOURS[0]},
+            line={"color": COLOURS[0]},
             name="median",
         )
     )
@@ -112,7 +72,7 @@ def effective(updates: Updates) -> go.Figure:
             x=[update["step"] for update in known],
             y=[np.exp(update["units"]["entropy"]) for update in known],
             mode="lines+markers",
-            line={"color": _COLOURS[0]},
+            line={"color": COLOURS[0]},
             name="effective number",
         )
     )
@@ -133,7 +93,7 @@ def sample_size(epochs: Sequence[Mapping[str, Any]]) -> go.Figure:
             x=[entry.get("step") for entry in known],
             y=[entry["effective_sample_size"] for entry in known],
             mode="lines+markers",
-            line={"color": _COLOURS[0]},
+            line={"color": COLOURS[0]},
             name="effective sample size",
         )
     )
@@ -164,8 +124,8 @@ def _over_time(updates: Updates, field: str, *, title: str, zero_line: bool) -> 
     figure = go.Figure()
     names = list(updates[0]["weights"]) if updates else []
     for position, name in enumerate(names):
-        colour = _COLOURS[position % len(_COLOURS)]
-        dash = _DASHES[position // len(_COLOURS) % len(_DASHES)]
+        colour = COLOURS[position % len(COLOURS)]
+        dash = _DASHES[position // len(COLOURS) % len(_DASHES)]
         figure.add_trace(
             go.Scatter(
                 x=[update["step"] for update in updates],
@@ -173,7 +133,7 @@ def _over_time(updates: Updates, field: str, *, title: str, zero_line: bool) -> 
                 mode="lines+markers" if len(updates) < 60 else "lines",
                 line={"color": colour, "dash": dash},
                 marker={"size": 4},
-                name=_safe(name),
+                name=safe(name),
             )
         )
     figure.update_xaxes(title="step")
@@ -188,13 +148,14 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _half_interval(values: Sequence[float]) -> float:
+def half_interval(values: Sequence[float]) -> float:
+    """Half of the 95% interval of a mean, by Student's t; 0 for a single value."""
     if len(values) < 2:
         return 0.0
     error = float(np.std(values, ddof=1)) / len(values) ** 0.5
     return float(stats.t.ppf(0.975, len(values) - 1) * error)
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """Plotly reads a little HTML in labels; a name is a name."""
     return html.escape(text, quote=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tawt.config.presets import PRESETS
 from tawt.reproduce.paper import METRICS, SETTINGS
-from tawt.studies.presets import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tawt.studies import RunConfig
+    from tawt.config import RunConfig
 
 Record = dict[str, Any]
 """What the store keeps of a run."""

@@ -16,7 +16,7 @@ from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
 from tawt.reproduce.store import key_of
 from tawt.reproduce.teachers import Simulation, simulated
-from tawt.studies.record import circumstances
+from tawt.runs.record import circumstances
 from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:

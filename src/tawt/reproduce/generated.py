@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt import files
 from tawt.reproduce.paper import TASKS
 from tawt.reproduce.tagging import Setup
-from tawt.studies import files
 from tawt.text.grammar import generate
 from tawt.text.reading import TaggedSentence, columns_text
 from tawt.text.tiny import write_tiny_encoder

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
+from tawt.config import yaml_file as yaml_lines
+from tawt.config.data_sections import Strict, TextTask
+from tawt.config.explaining import explained
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.paper import METRICS, TASKS
-from tawt.studies import yaml_lines
-from tawt.studies.config_errors import explained
-from tawt.studies.data_sections import Strict, TextTask
-from tawt.studies.text_building import read_task, split_files
+from tawt.runs.text_building import read_task, split_files
 from tawt.text.kinds.making import chosen_metric
 
 if TYPE_CHECKING:

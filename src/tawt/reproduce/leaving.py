@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tawt.report import result_page
+from tawt import files
+from tawt.report import build_page, titled
 from tawt.reproduce.writing import as_json, as_latex, as_markdown
-from tawt.studies import files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,13 +38,13 @@ def leave(result: Result, folder: Path) -> Path:
     files.write(
         own / "table.json", json.dumps(as_json(result), ensure_ascii=False, indent=1) + "\n"
     )
-    page = result_page(
+    page = build_page(
         title=f"{result.experiment}: {result.title}",
         lead=result.said,
         headings=result.headings,
         rows=[[cell.replace(" (", "\n(") for cell in row] for row in result.rows],
         caption=result.caption,
-        plots=result.figures,
+        plots=titled(result.figures),
         about={key: result.data[key] for key in _ABOUT if key in result.data},
     )
     files.write(own / "report.html", page)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from tawt.errors import ConfigError
 from tawt.reproduce.choices import Held
 from tawt.reproduce.store import Store, key
-from tawt.studies import Options
-from tawt.studies.pool import Job, run_all
+from tawt.runs import Options
+from tawt.sweeps.queue import Job, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tawt.config import RunConfig
     from tawt.reproduce.choices import Choice
-    from tawt.studies import RunConfig
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tawt import files
 from tawt.errors import ConfigError, RunError
 from tawt.reproduce import contents
 from tawt.reproduce.tagging import Setup
-from tawt.studies import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tawt import files
+from tawt.config import parsed
 from tawt.errors import ConfigError
-from tawt.studies import files, parsed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from tawt.config import RunConfig
     from tawt.reproduce.name_words import NameWords
-    from tawt.studies import RunConfig
 
 Paradigm = Literal["single-task", "pre-training", "joint"]
 Unit = Literal["task", "group", "example"]

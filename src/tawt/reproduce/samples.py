@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from tawt.distance.trained import interval
 from tawt.reproduce.captions import counted
 from tawt.reproduce.choices import Once, score
 from tawt.reproduce.figures import OURS, PAPER
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
-from tawt.studies.significance import paired_t_test
+from tawt.significance import interval, paired_t_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tawt import files
+from tawt.config.data_sections import TextTask
 from tawt.errors import ConfigError
 from tawt.reproduce.captions import counted, encoder_name
 from tawt.reproduce.choices import Once
@@ -15,9 +17,7 @@ from tawt.reproduce.name_words import name_words
 from tawt.reproduce.sample_runs import Paradigm, SampleRun, SampleSettings, Unit, write_examples
 from tawt.reproduce.samples import EXPERIMENT, samples_result
 from tawt.reproduce.store import key_of
-from tawt.studies import files
-from tawt.studies.data_sections import TextTask
-from tawt.studies.text_building import read_task
+from tawt.runs.text_building import read_task
 
 if TYPE_CHECKING:
     from tawt.reproduce.making import Making

@@ -11,7 +11,7 @@ from tawt.reproduce.choices import BestOf, score
 from tawt.reproduce.paper import is_significant, printed
 from tawt.reproduce.plan import runs_of
 from tawt.reproduce.same_runs import same_runs
-from tawt.studies.significance import paired_t_test
+from tawt.significance import paired_t_test
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

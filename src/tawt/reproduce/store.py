@@ -14,14 +14,15 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from tawt import files
 from tawt.reproduce.contents import by_contents
-from tawt.studies import RunFolder, files
+from tawt.runs import RunFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tawt.config import RunConfig
     from tawt.reproduce.choices import Record
-    from tawt.studies import RunConfig
 
 _KEPT = (
     *("target", "metric", "scores", "weights", "multipliers", "seed", "steps", "seconds"),
@@ -97,7 +98,7 @@ def key(config: RunConfig) -> str:
     Files count by their contents: data that was changed in place makes another run.
 
     Example:
-        >>> from tawt.studies import parsed
+        >>> from tawt.config import parsed
         >>> values = {"data": {"kind": "digits"}, "target": "digit"}
         >>> one, other = parsed(values), parsed({**values, "name": "other"})
         >>> key(one) == key(other), key(one) == key(parsed({**values, "seed": 1}))

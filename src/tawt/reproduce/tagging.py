@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tawt.config import parsed
+from tawt.config.rows import ROWS
+from tawt.paths import slug
 from tawt.reproduce.paper import SETTINGS
-from tawt.studies import parsed
-from tawt.studies.rows import ROWS, slug
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tawt.studies import RunConfig
+    from tawt.config import RunConfig
 
 Sizes = tuple[tuple[str, int], ...]
 """Training sentences of each task."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tawt.studies.markdown import prose
+from tawt.files.markdown import prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from tawt.errors import ConfigError
-from tawt.studies.run import run
+from tawt.runs.run import run
 from tawt.text.kinds import KINDS, TextKind, register
 from tawt.text.kinds.making import chosen_metric, last_layer, whole_task
 from tawt.text.metrics import Metric, mae

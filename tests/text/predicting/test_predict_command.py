@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tawt.studies import RunFolder
+from tawt.runs import RunFolder
 from tests.text.trained import tagging_values, trained
 
 

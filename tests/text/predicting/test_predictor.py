@@ -11,9 +11,9 @@ from transformers import (
 )
 
 from tawt.errors import ConfigError, RunError
-from tawt.studies import RunFolder
-from tawt.studies.predicting import load_predictor
-from tawt.studies.text_building import splits_of
+from tawt.runs import RunFolder
+from tawt.runs.predicting import load_predictor
+from tawt.runs.text_building import splits_of
 from tawt.text.kinds import KINDS
 from tawt.text.predicting import Predictor, Sentence, Text
 from tawt.training.devices import chosen_device

@@ -1,0 +1,162 @@
+"""The folder that comparisons share: of one configuration, and with a table that keeps its rows."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from tawt import files
+from tawt.config.rows import ROWS, Row
+from tawt.config.schema import difference, dumped, load
+from tawt.errors import RunError
+from tawt.files import locks
+from tawt.paths import slug
+from tawt.runs.folder import COMPARISON, DATA, RunFolder
+from tawt.runs.folder import CONFIG as RUN_CONFIG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from tawt.config.schema import RunConfig
+
+CONFIG, SHARED = "comparison.yaml", "clusters"
+
+_log = logging.getLogger(__name__)
+
+
+def check(folder: Path, config: RunConfig, *, overwrite: bool) -> None:
+    """Say why the folder must not be touched, if it must not; touch nothing.
+
+    Args:
+        folder: Of the comparison.
+        config: What all runs share.
+        overwrite: Whether another configuration is replaced by this one.
+
+    Raises:
+        RunError: The folder holds a single run, a comparison of another configuration, or a table
+            that is damaged.
+    """
+    if (folder / RUN_CONFIG).exists():
+        raise RunError(f"{folder} holds a single run; give the comparison another folder.")
+    _names(folder)
+    if (folder / CONFIG).exists() and not overwrite:
+        changed = difference(load(folder / CONFIG), config)
+        if changed is not None:
+            raise RunError(
+                f"{folder} holds a comparison with another configuration ({changed}, folder and "
+                "now); use --overwrite to start again, or give another folder."
+            )
+
+
+def claim(
+    folder: Path, config: RunConfig, *, overwrite: bool, should_stop: Callable[[], bool]
+) -> None:
+    """Leave word of what is compared here, unless another process has claimed the folder.
+
+    Args:
+        folder: Of the comparison.
+        config: What all runs share.
+        overwrite: Whether another configuration is replaced by this one.
+        should_stop: Asked while another process writes there.
+
+    Raises:
+        RunError: As `check` does.
+    """
+    check(folder, config, overwrite=overwrite)
+    with locks.locked(folder, wait_unless=should_stop):
+        check(folder, config, overwrite=overwrite)  # it may have come meanwhile
+        if overwrite or not (folder / CONFIG).exists():
+            files.write(folder / CONFIG, dumped(config))
+
+
+def run_folder(folder: Path, row: Row, seed: int) -> RunFolder:
+    """Where a row's run with a seed is."""
+    return RunFolder(folder / slug(row.name) / str(seed))
+
+
+def with_earlier_rows(
+    folder: Path,
+    table: Sequence[Row],
+    config: RunConfig,
+    *,
+    seeds: Sequence[int],
+    data: Mapping[str, Any],
+) -> list[Row]:
+    """The rows of a table, and those that the folder's table has already and that still hold.
+
+    A comparison that was made before, or beside this one, keeps its rows. One without a run for
+    each seed, or with runs of another configuration or other data, is left out with a warning.
+
+    Args:
+        folder: Of the comparison; only its writer may call this.
+        table: The rows asked for, whose runs are finished.
+        config: What all runs share.
+        seeds: Of the table.
+        data: Size and fingerprint of every task's examples with the first seed.
+    """
+    rows = {row.name: row for row in table}
+    for name in _names(folder):
+        if name in rows or name not in ROWS:
+            continue
+        problem = _problem(folder, ROWS[name], config, seeds, data)
+        if problem is None:
+            rows[name] = ROWS[name]
+        else:
+            _log.warning("the row %r is left out of the table: %s", name, problem)
+    added = [row for name, row in ROWS.items() if name in rows]
+    return list(table) if len(rows) == len(table) else added
+
+
+def check_data(run: RunFolder, data: Mapping[str, Any]) -> None:
+    """Refuse a finished run of other data than there is now.
+
+    Args:
+        run: Of the first seed.
+        data: Size and fingerprint of every task's examples with that seed.
+
+    Raises:
+        RunError: Naming the task whose examples changed.
+    """
+    known = files.read_json(run.path / DATA)
+    used = known if isinstance(known, dict) else {}
+    run.check_data({name: found for name, found in data.items() if name in used})
+
+
+def _problem(
+    folder: Path, row: Row, config: RunConfig, seeds: Sequence[int], data: Mapping[str, Any]
+) -> str | None:
+    """Why an earlier row cannot stand beside the others, if it cannot."""
+    for seed in seeds:
+        run = run_folder(folder, row, seed)
+        if not run.finished:
+            return f"it has no finished run with seed {seed}"
+    try:
+        for seed in seeds:
+            run = run_folder(folder, row, seed)
+            run.check(applied(row, config, seed, folder), resume=True, overwrite=False)
+        check_data(run_folder(folder, row, seeds[0]), data)
+    except RunError as error:
+        return str(error)
+    return None
+
+
+def applied(row: Row, config: RunConfig, seed: int, folder: Path) -> RunConfig:
+    """The configuration of a row's run, weights taken over from another row's where it says so."""
+    learned = None
+    if row.weights_from is not None:
+        learned = run_folder(folder, ROWS[row.weights_from], seed).record()["weights"]
+    return row.applied(config, seed=seed, learned=learned)
+
+
+def _names(folder: Path) -> list[str]:
+    """Of the rows in the folder's table, if it has one that can be read."""
+    if not (folder / COMPARISON).exists():
+        return []
+    try:
+        rows = files.read_sealed(folder / COMPARISON).get("rows")
+    except RunError as error:
+        raise RunError(f"{error} Delete it to make the table again.") from error
+    if not isinstance(rows, list):
+        raise RunError(f"{folder / COMPARISON} is damaged. Delete it to make the table again.")
+    return [str(row["name"]) for row in rows if isinstance(row, dict) and "name" in row]

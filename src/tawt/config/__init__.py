@@ -1,0 +1,6 @@
+"""The configuration of a run: its schema, its presets, and errors that say where they are."""
+
+from tawt.config.schema import RunConfig, difference, dumped, load, parsed
+from tawt.config.weighting import GroupConfig
+
+__all__ = ["GroupConfig", "RunConfig", "difference", "dumped", "load", "parsed"]

@@ -1,0 +1,226 @@
+"""The configuration of a run: what the YAML file says, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from tawt.config import yaml_file as yaml_lines
+from tawt.config.data_sections import (
+    ArrayData,
+    DigitsData,
+    EncoderConfig,
+    GrammarData,
+    NetworkConfig,
+    Strict,
+    TextData,
+)
+from tawt.config.explaining import explained, line_named, shown
+from tawt.config.presets import PRESETS
+from tawt.config.weighting import WeightingConfig
+from tawt.config.yaml_loader import DEEPEST
+from tawt.errors import ConfigError, TawtError
+from tawt.paths import home_expanded, resolved, slug
+from tawt.training import Settings
+
+
+class RunConfig(Strict):
+    """Everything that a run depends on."""
+
+    name: str = Field("run", max_length=200, pattern=r"^[\w-][\w.-]*$")
+    """Of the run folder: letters, digits, `_`, `-` and `.`."""
+    seed: int = Field(0, ge=0, lt=2**63)
+    """Of every random choice."""
+    data: Annotated[DigitsData | ArrayData | TextData | GrammarData, Field(discriminator="kind")]
+    """Where the examples come from."""
+    target: str | dict[str, float]
+    """The task that counts, or several with the share each has."""
+    sources: list[str] | None = None
+    """The tasks that may help; all others by default."""
+    model: Annotated[NetworkConfig | EncoderConfig, Field(discriminator="kind")] = NetworkConfig()
+    """The representation: an encoder for text, a small network for arrays."""
+    paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"] = "joint"
+    """How sources and target are used."""
+    epochs: int = Field(4, ge=1, le=1_000_000)
+    """Passes over the sources (and, in joint training, the target)."""
+    target_epochs: int = Field(4, ge=1, le=1_000_000)
+    """Passes over the target alone: single-task, and fine-tuning."""
+    fine_tune_learning_rate: float | None = Field(None, gt=0)
+    """Of fine-tuning; `training.learning_rate` by default."""
+    split_target: bool = False
+    """Weights and representation see one half of the target, the final head the other."""
+    weighting: WeightingConfig = WeightingConfig()
+    """How the sources are weighed."""
+    training: Settings = Settings()
+    """How to train."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_model_kind(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or not isinstance(values.get("model"), Mapping):
+            return values
+        usual = "encoder" if "encoder" in values["model"] else "mlp"
+        return {**values, "model": {"kind": usual, **values["model"]}}
+
+    @model_validator(mode="after")
+    def _check_model_reads_data(self) -> RunConfig:
+        text = isinstance(self.data, TextData | GrammarData)
+        if text != isinstance(self.model, EncoderConfig):
+            wanted = "an encoder (`model: {encoder: NAME}`)" if text else "`model.kind` mlp or cnn"
+            raise ConfigError(f"`data.kind: {self.data.kind}` needs {wanted}.")
+        return self
+
+    @model_validator(mode="after")
+    def _check_units_are_weighed(self) -> RunConfig:
+        unit = self.weighting.unit
+        if unit != "task" and self.paradigm == "single-task":
+            raise ConfigError(
+                f"`weighting.unit` is {unit}, but with `paradigm: single-task` no source is "
+                "weighed; leave it out, or choose another paradigm."
+            )
+        if unit == "task" and self.training.unit_examples is not None:
+            raise ConfigError(
+                "`training.unit_examples` has no effect with `weighting.unit: task`; set that to "
+                "group or example, or leave it out."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_models_have_a_folder_each(self) -> RunConfig:
+        folders: dict[str, str] = {}
+        for name in self.targets if isinstance(self.model, EncoderConfig) else ():
+            other = folders.setdefault(slug(name), name)
+            if other != name:
+                raise ConfigError(
+                    f"The models of `target` {other!r} and {name!r} would both be saved in the "
+                    f"folder {slug(name)}; rename one of the tasks."
+                )
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        weighting = values.get("weighting") or {}
+        training = values.get("training") or {}
+        if not isinstance(weighting, Mapping) or not isinstance(training, Mapping):
+            return values
+        preset = PRESETS.get(str(weighting.get("preset", "robust")))
+        if preset is None:
+            return values
+        defaults = dict(preset.weighting)
+        if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
+            defaults.update(target_share="learned", ratio_bound=None)
+        filled = {**defaults, **weighting}
+        return {**values, "weighting": filled, "training": {**preset.training, **training}}
+
+    @property
+    def targets(self) -> dict[str, float]:
+        """The target, or several, with the share each has."""
+        return {self.target: 1.0} if isinstance(self.target, str) else self.target
+
+
+def load(path: Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
+    """The configuration in a YAML file.
+
+    Args:
+        path: The file.
+        overrides: Values that replace the file's, by dotted name (`training.batch_size`).
+
+    Raises:
+        ConfigError: With the file, the line and the field, if it cannot be run.
+    """
+    values, lines = yaml_lines.read(path)
+    for name, value in (overrides or {}).items():
+        _set(values, name.split("."), value)
+    config = parsed(values, source=str(path), lines=lines)
+    return _with_absolute_paths(config, path.parent)
+
+
+def parsed(
+    values: Mapping[str, Any],
+    *,
+    source: str = "configuration",
+    lines: Mapping[yaml_lines.Place, int] | None = None,
+) -> RunConfig:
+    """The configuration in a mapping; errors are named after `source`."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        said = explained(error, source, dict(lines or {}), model=RunConfig, values=values)
+        raise ConfigError(said) from error
+    except TawtError as error:
+        line = line_named(str(error), dict(lines or {}))
+        raise ConfigError(f"{source}{f':{line}' if line else ''}: {error}") from error
+
+
+def dumped(config: RunConfig) -> str:
+    """The configuration as YAML, every default written out."""
+    return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def difference(ours: RunConfig, theirs: RunConfig) -> str | None:
+    """The first field in which two configurations differ, or none.
+
+    Example:
+        >>> base = {"data": {"kind": "digits"}, "target": "digit"}
+        >>> difference(parsed(base), parsed({**base, "seed": 3}))
+        'seed: 0 here, 3 there'
+    """
+    left, right = _flat(ours.model_dump(mode="json")), _flat(theirs.model_dump(mode="json"))
+    for name in [*left, *right]:
+        if left.get(name) != right.get(name):
+            return f"{name}: {left.get(name)} here, {right.get(name)} there"
+    return None
+
+
+def _set(values: dict[str, Any], path: list[str], value: Any) -> None:
+    if len(path) > DEEPEST:
+        raise ConfigError(f"Cannot set {shown('.'.join(path))}: there is no field so deep.")
+    for key in path[:-1]:
+        if values.get(key) is None:  # missing, or an empty section
+            values[key] = {}
+        inner = values[key]
+        if not isinstance(inner, dict):
+            raise ConfigError(f"Cannot set {'.'.join(path)}: `{key}` is not a section.")
+        values = inner
+    values[path[-1]] = value
+
+
+def _with_absolute_paths(config: RunConfig, folder: Path) -> RunConfig:
+    """Paths are relative to the file; a folder has no other way to say where it means."""
+    changes: dict[str, Any] = {}
+    if isinstance(config.data, ArrayData | TextData):
+        tasks = {name: _placed(task, folder) for name, task in config.data.tasks.items()}
+        changes["data"] = config.data.model_copy(update={"tasks": tasks})
+    if isinstance(config.model, EncoderConfig) and (folder / config.model.encoder).is_dir():
+        encoder = str(resolved(folder / config.model.encoder, error=ConfigError))
+        changes["model"] = config.model.model_copy(update={"encoder": encoder})
+    return config.model_copy(update=changes)
+
+
+def _placed(task: Any, folder: Path) -> Any:
+    def placed(path: Any) -> Any:
+        if isinstance(path, list):
+            return [placed(each) for each in path]
+        if path is None or str(path).startswith("hub:"):
+            return path
+        return resolved(folder / home_expanded(path))
+
+    known = [name for name in ("folder", "train", "dev", "test") if hasattr(task, name)]
+    return task.model_copy(update={name: placed(getattr(task, name)) for name in known})
+
+
+def _flat(value: Any, name: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {name: value}
+    return {
+        inner: entry
+        for key, part in value.items()
+        for inner, entry in _flat(part, f"{name}.{key}" if name else key).items()
+    }

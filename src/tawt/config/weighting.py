@@ -1,0 +1,131 @@
+"""The sections of a configuration that say how sources are weighed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from tawt.config.data_sections import MOST, Strict
+from tawt.errors import ConfigError
+from tawt.per_example import Way
+
+# The default of a field that is gone: run folders of before have it written out, to no effect.
+_OLD_RANK = 20
+
+
+class CurvatureConfig(Strict):
+    """How H⁻¹ is applied."""
+
+    kind: Literal["identity", "adam", "kfac", "ekfac", "conjugate-gradient", "neumann", "dense"] = (
+        "identity"
+    )
+    """Which approximation."""
+    scale: float = Field(1.0, gt=0)
+    """Identity: the constant."""
+    damping: float = Field(0.01, ge=0)
+    """Added to the Hessian's diagonal; for adam, as a share of its mean."""
+    iterations: int = Field(20, ge=1, le=MOST)
+    """Conjugate gradient: most iterations. Neumann: terms."""
+    labels: Literal["sampled", "given"] = "sampled"
+    """K-FAC, EKFAC: of the model's own predictions, or those of the data."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_what_replaced_nystrom(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        if values.get("kind") == "nystrom":
+            raise ConfigError(
+                "`weighting.curvature.kind`: nystrom was removed; use conjugate-gradient with "
+                "`iterations` in place of `rank`: it gets more out of as many Hessian products, in "
+                "a fraction of the memory."
+            )
+        if values.get("rank", _OLD_RANK) != _OLD_RANK:
+            raise ConfigError(
+                "`weighting.curvature.rank` belonged to `kind: nystrom`, which was removed; leave "
+                "it out, or use `kind: conjugate-gradient` and set `iterations`."
+            )
+        return {name: value for name, value in values.items() if name != "rank"}
+
+    @model_validator(mode="after")
+    def _check_damping(self) -> CurvatureConfig:
+        if self.damping == 0 and self.kind in ("adam", "kfac", "ekfac"):
+            raise ConfigError(
+                f"`weighting.curvature.damping` must be positive for `kind: {self.kind}`, which "
+                "has zeros to divide by."
+            )
+        return self
+
+
+class GroupConfig(Strict):
+    """What makes examples of a source a group."""
+
+    by: Literal["label", "length", "column", "cluster"] = "label"
+    """Their label (of a sentence, its commonest tag); their length; what the data says (a field, a
+    document, an array `groups`); or clusters of the encoder's vectors, by k-means."""
+    count: int = Field(8, ge=1, le=MOST)
+    """Groups of each source, by length or cluster."""
+
+
+class WeightingConfig(Strict):
+    """How the sources are weighed."""
+
+    kind: Literal["target-aware", "fixed"] = "target-aware"
+    """Learned by TAWT, or held as they start."""
+    preset: Literal["robust", "paper"] = "robust"
+    """Defaults for what is not given here."""
+    unit: Literal["task", "group", "example"] = "task"
+    """What a weight is put on: a source, a group of its examples, or each of them."""
+    group: GroupConfig | None = None
+    """With `unit: group`: what makes one; the label by default."""
+    way: Way = "auto"
+    """With groups and examples: measured exactly, in mixed precision, or by differences of two
+    forward passes."""
+    initial: Literal["uniform", "proportional"] | dict[str, float] = "uniform"
+    """Where the weights start: equal, by size, or as given."""
+    target_share: Literal["learned"] | float | tuple[float, float] | None = None
+    """Joint training: the target's own share is learned, held, or kept in a range."""
+    alignment: Literal["cosine", "curvature"] = "cosine"
+    """What is measured between a source's gradient and the target's."""
+    scale: float = Field(1.0, gt=0)
+    """c of the paper: what the alignment is multiplied by."""
+    curvature: CurvatureConfig = CurvatureConfig()
+    """With `alignment: curvature`."""
+    step: Literal["mirror", "projected"] = "mirror"
+    """Mirror descent or projected gradient."""
+    step_size: float = Field(1.0, gt=0)
+    """η of the paper."""
+    own_alignment: Literal["itself", "held-out"] = "held-out"
+    """Joint training with a learned target share: what the target is compared with."""
+    anchor: float = Field(0.0, ge=0, lt=1)
+    """How far each step first returns towards the initial weights."""
+    ratio_bound: float | None = Field(None, ge=1)
+    """β: no weight may exceed β times another."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_group(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or values.get("unit") != "group":
+            return values
+        return values if values.get("group") is not None else {**values, "group": {}}
+
+    @model_validator(mode="after")
+    def _check_units_have_effect(self) -> WeightingConfig:
+        if self.unit != "task" and self.kind == "fixed":
+            raise ConfigError(
+                f"`weighting.unit` is {self.unit}, but with `kind: fixed` no weight is learned; "
+                "leave it out, or take `kind: target-aware`."
+            )
+        if self.unit != "group" and self.group is not None:
+            raise ConfigError(
+                f"`weighting.group` has no effect with `unit: {self.unit}`; set `unit: group`, or "
+                "leave it out."
+            )
+        if self.unit == "task" and self.way != "auto":
+            raise ConfigError(
+                "`weighting.way` has no effect with `unit: task`: it is how single examples are "
+                "measured. Set `unit` to group or example, or leave it out."
+            )
+        return self

@@ -1,0 +1,90 @@
+"""One training of those that distances ask for, in a process of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tawt.config.data_sections import DigitsData, TextData
+from tawt.distance import Workshop
+from tawt.runs import building
+from tawt.training import JointTraining, PreTraining
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tawt.config.schema import RunConfig
+    from tawt.distance import Question
+    from tawt.distance.budgets import Budget
+    from tawt.distance.folder import Item
+    from tawt.tasks import Task
+
+_MOST_DIGITS = 400  # labelled images that the digits have for the target
+
+
+def train_for_distance(
+    item: Item,
+    should_stop: Callable[[], bool],
+    *,
+    config: RunConfig,
+    question: Question,
+    budget: Budget,
+    device: str,
+) -> dict[str, Any]:
+    """Do one training in a process of its own; only the tasks that it needs are read."""
+    job = item.job
+    sources = [name for name, _ in job.weights] or [job.name]
+    config = config.model_copy(
+        update={
+            "seed": item.seed,
+            "sources": [name for name in sources if name != question.target],
+        }
+    )
+    tasks = {task.name: task for task in building.tasks(config)}
+    scores = job.what in ("alone", "with")
+    workshop = Workshop(
+        model_for=lambda found, _: building.model(config, found),
+        tasks=tasks,
+        target=question.target,
+        measured={} if scores else measured_tasks(config, question, tasks),
+        whole=_whole(config, question.target) if job.what == "own" else {},
+        budget=budget,
+        paradigm=_paradigm(config),
+        rule=building.rule(config.weighting),
+        settings=config.training,
+        seed=item.seed,
+        device=device,
+        should_stop=should_stop,
+    )
+    return workshop.done(job)
+
+
+def _paradigm(config: RunConfig) -> PreTraining | JointTraining | None:
+    """In which sources have to prove themselves; none for a single task, which has no sources."""
+    found = building.paradigm(config)
+    return found if isinstance(found, PreTraining | JointTraining) else None
+
+
+def measured_tasks(
+    config: RunConfig, question: Question, tasks: Mapping[str, Task]
+) -> dict[str, Task]:
+    """The tasks that distances are measured to, with their held-out examples."""
+    found = {question.target: tasks[question.target]}
+    for name in question.measured:
+        if name not in found:
+            alone = config.model_copy(update={"target": name, "sources": []})
+            [found[name]] = building.tasks(alone)
+    return found
+
+
+def _whole(config: RunConfig, target: str) -> dict[str, Task]:
+    """All that there is of the target, where the configuration takes only some of it."""
+    data: Any = config.data
+    if isinstance(data, DigitsData):
+        data = data.model_copy(update={"target_size": _MOST_DIGITS})
+    elif isinstance(data, TextData) and data.tasks[target].limit is not None:
+        every = data.tasks[target].model_copy(update={"limit": None})
+        data = data.model_copy(update={"tasks": {**data.tasks, target: every}})
+    else:
+        return {}
+    alone = config.model_copy(update={"data": data, "sources": []})
+    return {task.name: task for task in building.tasks(alone) if task.name == target}

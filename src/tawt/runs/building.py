@@ -1,0 +1,237 @@
+"""From a configuration to the objects that train."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tawt.arrays import DIGITS_TASKS
+from tawt.config.data_sections import (
+    GRAMMAR_TASKS,
+    ArrayData,
+    EncoderConfig,
+    GrammarData,
+    TextData,
+)
+from tawt.curvature import (
+    AdamDiagonal,
+    ConjugateGradient,
+    Curvature,
+    Dense,
+    Identity,
+    KroneckerFactored,
+    Neumann,
+)
+from tawt.errors import ConfigError, suggestion
+from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
+from tawt.runs import array_building
+from tawt.runs.grouping import grouped
+from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
+from tawt.training.streams import derived_seed
+from tawt.units import Units
+from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
+from tawt.weighting.starting import initial_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tawt.config.schema import RunConfig
+    from tawt.config.weighting import CurvatureConfig, WeightingConfig
+    from tawt.tasks import MultiTaskModel, Task
+
+
+def tasks(config: RunConfig) -> list[Task]:
+    """The tasks that the configuration names: sources and targets, in that order."""
+    wanted = used_names(config)
+    if isinstance(config.model, EncoderConfig):
+        from tawt.runs import text_building
+
+        return text_building.tasks(config, wanted)
+    found = {task.name: task for task in array_building.tasks(config, wanted)}
+    chosen = [found[name] for name in wanted]
+    array_building.check_learnable(chosen, list(config.targets))
+    return chosen
+
+
+def used_names(config: RunConfig) -> list[str]:
+    """Names of the tasks that the run uses: sources and targets, in that order.
+
+    Raises:
+        ConfigError: The data has no such task.
+    """
+    names = task_names(config)
+    wanted = [*sources_of(config, names), *config.targets]
+    for name in wanted:
+        if name not in names:
+            raise ConfigError(f"There is no task {name!r} in the data; {suggestion(name, names)}")
+    return wanted
+
+
+def task_names(config: RunConfig) -> list[str]:
+    """Names of all tasks that the data has."""
+    if isinstance(config.data, ArrayData | TextData):
+        return list(config.data.tasks)
+    return list(GRAMMAR_TASKS if isinstance(config.data, GrammarData) else DIGITS_TASKS)
+
+
+def sources_of(config: RunConfig, names: Sequence[str]) -> list[str]:
+    """The sources: those named, or every task that is no target."""
+    if config.sources is None:
+        return [name for name in names if name not in config.targets]
+    for name in config.sources:
+        if name in config.targets:
+            raise ConfigError(
+                f"{name!r} is the target and also a source; a task has one role. Take it out of "
+                "`sources`: joint training uses the target's examples by itself."
+            )
+    return config.sources
+
+
+def model(config: RunConfig, found: Sequence[Task]) -> MultiTaskModel:
+    """The model, initialised by the seed and by nothing else."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derived_seed(config.seed, "model"))
+        if isinstance(config.model, EncoderConfig):
+            from tawt.text.model import text_model
+
+            return text_model(config.model.encoder, found)
+        return array_building.model(config.model, found)
+
+
+def paradigm(config: RunConfig) -> Paradigm:
+    """How sources and target are used."""
+    rate, split = config.fine_tune_learning_rate, config.split_target
+    if config.paradigm == "single-task":
+        if split:
+            raise ConfigError("`split_target` has no meaning for `paradigm: single-task`.")
+        return SingleTask(epochs=config.target_epochs)
+    if config.paradigm == "pre-training":
+        return PreTraining(
+            epochs=config.epochs,
+            fine_tune_epochs=config.target_epochs,
+            fine_tune_learning_rate=rate,
+            split_target=split,
+        )
+    fine_tunes = config.paradigm == "joint then fine-tuning"
+    return JointTraining(
+        epochs=config.epochs,
+        fine_tune_epochs=config.target_epochs if fine_tunes else 0,
+        fine_tune_learning_rate=rate,
+        split_target=split,
+        head_epochs=config.target_epochs,
+    )
+
+
+def weighting(
+    config: RunConfig,
+    found: Sequence[Task],
+    model: MultiTaskModel,
+    *,
+    shared: Path | None = None,
+) -> Weighting | None:
+    """How the sources are weighed; nothing is, for a single task.
+
+    Args:
+        config: What to do.
+        found: Sources and targets.
+        model: Before training.
+        shared: A folder for what other runs need too.
+    """
+    if config.paradigm == "single-task":
+        return None
+    settings = config.weighting
+    joint = config.paradigm != "pre-training"
+    sources = [task.name for task in found if task.name not in config.targets]
+    if not sources:
+        raise ConfigError("There is no source; name at least one, or use `paradigm: single-task`.")
+    sizes = {task.name: len(task.train) for task in found}
+    share = settings.target_share if joint else None
+    if joint and share is None:
+        share = "learned"
+    if settings.kind == "fixed":
+        units = [*sources, *config.targets] if joint else sources
+        start = initial_weights(
+            units, settings.initial, sizes=sizes, target=config.targets, target_share=share
+        )
+        return Fixed(units, initial=start.shares())
+    return TargetAware(
+        sources=sources,
+        target=config.target,
+        initial=settings.initial,
+        sizes={name: sizes[name] for name in ([*sources, *config.targets] if joint else sources)},
+        target_share=share,
+        rule=rule(settings),
+        units=_units(config, [task for task in found if task.name in sources], model, shared),
+    )
+
+
+def _units(
+    config: RunConfig, sources: Sequence[Task], model: MultiTaskModel, shared: Path | None
+) -> Units | None:
+    """What weights are put on, where it is finer than a task."""
+    if config.weighting.unit == "task":
+        return None
+    if config.weighting.unit == "example":
+        return Units.of_examples({task.name: len(task.train) for task in sources})
+    assert config.weighting.group is not None  # filled in when the configuration was read
+    return grouped(sources, config.weighting.group, model, seed=config.seed, shared=shared)
+
+
+def rule(settings: WeightingConfig) -> UpdateRule:
+    """How the weights move."""
+    alignment: Alignment = Cosine(scale=settings.scale)
+    if settings.alignment == "curvature":
+        alignment = CurvatureWeighted(_curvature(settings.curvature), scale=settings.scale)
+    return UpdateRule(
+        alignment=alignment,
+        step=settings.step,
+        step_size=settings.step_size,
+        own_alignment=settings.own_alignment,
+        anchor=settings.anchor,
+        ratio_bound=settings.ratio_bound,
+        way=settings.way,
+    )
+
+
+def fingerprints(found: Sequence[Task]) -> dict[str, dict[str, Any]]:
+    """Size and SHA-256 of every split of every task, to tell data apart; and what was noted."""
+    return {
+        task.name: {
+            split: {"examples": len(examples), "sha256": examples.fingerprint()}
+            for split in ("train", "dev", "test")
+            if (examples := getattr(task, split)) is not None and hasattr(examples, "fingerprint")
+        }
+        | _groups(task)
+        | ({"notes": notes} if (notes := getattr(task.train, "notes", None)) else {})
+        for task in found
+    }
+
+
+def _groups(task: Task) -> dict[str, Any]:
+    """SHA-256 of the groups that the data names, where it does."""
+    named = getattr(task.train, "groups", None)
+    if named is None or all(group is None for group in named):
+        return {}
+    digest = hashlib.sha256("\0".join(map(str, named)).encode())
+    return {"groups": {"sha256": digest.hexdigest()}}
+
+
+def _curvature(settings: CurvatureConfig) -> Curvature:
+    damping = settings.damping
+    kinds: dict[str, Callable[[], Curvature]] = {
+        "identity": lambda: Identity(scale=settings.scale),
+        "adam": lambda: AdamDiagonal(damping=damping),
+        "kfac": lambda: KroneckerFactored(
+            damping=damping, eigenvalues="products", labels=settings.labels
+        ),
+        "ekfac": lambda: KroneckerFactored(damping=damping, labels=settings.labels),
+        "conjugate-gradient": lambda: ConjugateGradient(
+            damping=damping, iterations=settings.iterations
+        ),
+        "neumann": lambda: Neumann(damping=damping, terms=settings.iterations),
+        "dense": lambda: Dense(damping=damping),
+    }
+    return kinds[settings.kind]()

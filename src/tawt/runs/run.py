@@ -1,0 +1,288 @@
+"""One run: from a configuration to a folder."""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tawt.config.data_sections import EncoderConfig
+from tawt.errors import (
+    ConfigError,
+    DataError,
+    Interrupted,
+    RunError,
+    TrainingError,
+    is_out_of_memory,
+)
+from tawt.runs import building
+from tawt.runs.checkpoints import FolderCheckpoint, run_key
+from tawt.runs.folder import RunFolder
+from tawt.runs.models import write_model
+from tawt.runs.record import circumstances
+from tawt.training import Paradigm, TrainingResult, train
+from tawt.training.devices import accelerator_for
+from tawt.training.roles import checked_roles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    import torch
+    from accelerate import Accelerator
+
+    from tawt.config.schema import RunConfig
+    from tawt.tasks import MultiTaskModel, Task
+    from tawt.training.progress import Progress
+    from tawt.weighting import Weighting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to run, none of which changes what comes out."""
+
+    resume: bool = False
+    """Go on with an unfinished run; a finished one is left as it is."""
+    overwrite: bool = False
+    """Start again, even if there is a finished run."""
+    checkpoint_seconds: float = 60.0
+    """Between checkpoints."""
+    log_with: str | None = None
+    """An experiment tracker that Accelerate knows, such as "tensorboard"."""
+    device: str = "auto"
+    """Where to train: "auto", "cpu", "cuda" or "cuda:N"."""
+    shared: Path | None = None
+    """A folder for what several runs need and one can make for all: clusters of examples."""
+    save_model: bool = True
+    """Whether the trained model is left in the folder."""
+    wait: bool = False
+    """Wait for another process that is making the same run, instead of refusing."""
+
+    def __post_init__(self) -> None:
+        if self.resume and self.overwrite:
+            raise RunError("Either --resume goes on with a run or --overwrite starts it again.")
+        if not 0 <= self.checkpoint_seconds < math.inf:
+            raise ConfigError(
+                "--checkpoint-seconds must be a finite number, 0 or more; got "
+                f"{self.checkpoint_seconds}."
+            )
+
+
+def run(
+    config: RunConfig,
+    path: Path,
+    *,
+    options: Options | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    on_tasks: Callable[[Sequence[Task]], None] | None = None,
+    on_finished: Callable[[], None] | None = None,
+) -> dict[str, Any]:
+    """Train as configured, leave everything in a folder, and return its record.
+
+    Args:
+        config: What to do.
+        path: The run's folder.
+        options: How to go about it.
+        on_progress: Told after every step.
+        should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
+            raised.
+        on_tasks: Told what will be trained on, before training begins.
+        on_finished: Called when the run is finished and nobody else can write to its folder yet.
+    """
+    options = options or Options()
+    folder = RunFolder(path)
+    # Before the folder is touched.
+    folder.check(config, resume=options.resume, overwrite=options.overwrite)
+    parts = check(config, shared=options.shared)
+    accelerator = accelerator_for(
+        config.training.precision,
+        device=options.device,
+        log_with=options.log_with,
+        log_folder=str(path / "logs"),
+    )
+    data = building.fingerprints(parts.tasks)
+    waiting = (should_stop or _never) if options.wait else None
+    # Of the processes of one group the first takes the lock and opens the folder, for all of them.
+    alone = folder.locked(wait_unless=waiting) if accelerator.is_main_process else nullcontext()
+    with alone:
+        if accelerator.is_main_process:
+            folder.open(config, resume=options.resume, overwrite=options.overwrite)
+            folder.check_data(data)
+        accelerator.wait_for_everyone()
+        if folder.finished:
+            _call(on_finished)
+            return folder.record()
+        if on_tasks is not None:
+            on_tasks(parts.tasks)
+        began, clock = datetime.now(UTC), time.perf_counter()
+        checkpoint = FolderCheckpoint(
+            folder, run=run_key(config, data), seconds=options.checkpoint_seconds
+        )
+        result = _trained(
+            config,
+            parts,
+            accelerator,
+            checkpoint,
+            log=options.log_with is not None,
+            on_progress=on_progress,
+            should_stop=should_stop,
+        )
+        folder.write_result(result, parts.tasks)
+        if options.save_model:
+            write_model(path, config, parts.tasks, parts.model, result)
+        record = {
+            "name": config.name,
+            "seed": config.seed,
+            **circumstances(accelerator.device),
+            "began": began.isoformat(timespec="seconds"),
+            "seconds": round(time.perf_counter() - clock, 3),
+            "data": data,
+            **_outcome(config, result),
+        }
+        folder.finish(record)
+        _call(on_finished)
+        return folder.record()
+
+
+def _never() -> bool:
+    return False
+
+
+def _call(action: Callable[[], None] | None) -> None:
+    if action is not None:
+        action()
+
+
+def _trained(
+    config: RunConfig,
+    parts: Parts,
+    accelerator: Accelerator,
+    checkpoint: FolderCheckpoint,
+    *,
+    log: bool,
+    on_progress: Callable[[Progress], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> TrainingResult:
+    """Train, and say in the user's words what stopped it."""
+    if log:
+        accelerator.init_trackers(config.name)
+    try:
+        return train(
+            parts.model,
+            tasks=parts.tasks,
+            target=config.target,
+            paradigm=parts.paradigm,
+            weighting=parts.weighting,
+            settings=config.training,
+            seed=config.seed,
+            checkpoint=checkpoint,
+            accelerator=accelerator,
+            on_progress=on_progress,
+            should_stop=should_stop,
+        )
+    except Interrupted as stop:
+        path = checkpoint.run_folder
+        raise Interrupted(f"Stopped as asked; {path} can go on with --resume.") from stop
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise TrainingError(_what_to_lower(config, accelerator.device)) from error
+    finally:
+        if log:
+            accelerator.end_training()
+
+
+class Parts(NamedTuple):
+    """What a run is made of."""
+
+    tasks: list[Task]
+    model: MultiTaskModel
+    weighting: Weighting | None
+    paradigm: Paradigm
+
+
+def check(config: RunConfig, *, shared: Path | None = None) -> Parts:
+    """The parts of a run, if they fit together.
+
+    Args:
+        config: What to do.
+        shared: A folder for what other runs need too.
+
+    Raises:
+        TawtError: Saying what does not.
+    """
+    tasks = building.tasks(config)
+    model = building.model(config, tasks)
+    weighting, paradigm = fitted(config, tasks, model, shared=shared)
+    return Parts(tasks, model, weighting, paradigm)
+
+
+def fitted(
+    config: RunConfig,
+    tasks: Sequence[Task],
+    model: MultiTaskModel,
+    *,
+    shared: Path | None = None,
+) -> tuple[Weighting | None, Paradigm]:
+    """Weighting and paradigm, if they fit the tasks and the model.
+
+    Args:
+        config: What to do.
+        tasks: Sources and targets.
+        model: Before training.
+        shared: A folder for what other runs need too.
+
+    Raises:
+        TawtError: Saying what does not.
+    """
+    weighting = building.weighting(config, tasks, model, shared=shared)
+    paradigm = building.paradigm(config)
+    _check_target(config, tasks)
+    checked_roles(model, tasks, config.targets, paradigm.phases(), weighting)
+    return weighting, paradigm
+
+
+def _what_to_lower(config: RunConfig, device: torch.device) -> str:
+    settings = config.training
+    others = [f"`training.gradient_examples` ({settings.gradient_examples})"]
+    if isinstance(config.model, EncoderConfig):
+        others.append(f"`model.max_length` ({config.model.max_length})")
+    return (
+        f"Out of memory on {device}. Lower `training.batch_size` ({settings.batch_size}) and raise "
+        f"`training.accumulation` ({settings.accumulation}) by the same factor; then "
+        f"{' or '.join(others)}; or choose a smaller model."
+    )
+
+
+def _check_target(config: RunConfig, tasks: Sequence[Task]) -> None:
+    for task in tasks:
+        if task.name in config.targets and task.dev is None and task.test is None:
+            raise DataError(
+                f"The target {task.name!r} has neither dev nor test examples, so nothing could be "
+                "measured; give it at least one of them."
+            )
+    chosen_by = [task for task in tasks if task.name in config.targets and task.dev is not None]
+    if config.training.patience is not None and not chosen_by:
+        raise ConfigError(
+            "`training.patience` waits for a better dev score, but the target has no dev examples; "
+            "give it some (text: `held_out`), or leave `patience` out."
+        )
+
+
+def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
+    return {
+        "target": config.target,
+        "metric": result.metric,
+        "scores": result.scores,
+        "weights": result.weights,
+        "multipliers": result.multipliers,
+        "epochs": result.epochs,
+        "best_epoch": result.best_epoch,
+        "steps": result.steps,
+        "skipped_steps": result.skipped_steps,
+        "skipped_updates": sum(update.skipped is not None for update in result.history),
+    }

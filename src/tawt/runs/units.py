@@ -1,0 +1,261 @@
+"""What a run leaves behind about units finer than a task, and how a person reads it.
+
+Two files: `unit_weights.safetensors`, eight bytes a unit; and `units.json`, the few examples that
+agree most and least with the target among those of their label, with their text, and how well every
+label agrees.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from tawt import files
+from tawt.errors import RunError
+from tawt.runs.agreement import by_label, deviations
+from tawt.runs.labels import label_of
+from tawt.runs.png import png
+from tawt.training.result import UnitOutcome
+from tawt.unit_weights import UnitWeights
+from tawt.units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from tawt.tasks import Task
+
+VECTORS, SHOWN = "unit_weights.safetensors", "units.json"
+_FEW = 20
+_WIDEST = 64  # pixels, of an image that is shown
+_LABELS = 50
+
+
+def write(folder: Path, outcome: UnitOutcome, tasks: Sequence[Task]) -> None:
+    """Leave weights and mean alignments of all units, and a page's worth to read."""
+    weights = outcome.weights
+    arrays = {
+        "log_weights": weights.logs.numpy(),
+        "mean_alignments": outcome.mean_alignments.float().numpy(),
+    }
+    units = weights.units
+    about = {
+        "sizes": json.dumps(dict(units.sizes)),
+        "names": json.dumps(weights.names),
+        "groups": json.dumps({source: list(found) for source, found in units.groups.items()}),
+    }
+    for source, members in units.members.items():
+        arrays[f"members.{source}"] = members
+    files.write(folder / VECTORS, save(arrays, metadata=about))
+    files.write_json(folder / SHOWN, shown(outcome, tasks))
+
+
+def read(folder: Path) -> UnitOutcome:
+    """What `write` left.
+
+    Raises:
+        RunError: There is none, or it is damaged.
+    """
+    path = folder / VECTORS
+    if not path.exists():
+        raise RunError(
+            f"{folder} weighed whole tasks, not groups or examples; set `weighting.unit` to "
+            "`example` (or `group`) and train again."
+        )
+    try:
+        with safe_open(path, "np") as file:
+            about = file.metadata()
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        sizes = json.loads(about["sizes"])
+        units = Units(
+            sizes,
+            {source: tuple(found) for source, found in json.loads(about["groups"]).items()},
+            {source: arrays[f"members.{source}"] for source in json.loads(about["groups"])},
+        )
+        weights = UnitWeights(
+            units, tuple(json.loads(about["names"])), torch.from_numpy(arrays["log_weights"])
+        )
+        outcome = UnitOutcome(weights, torch.from_numpy(arrays["mean_alignments"]))
+        _check_sizes(outcome)
+    except (OSError, SafetensorError, LookupError, ValueError, TypeError, AttributeError) as error:
+        raise RunError(f"The run folder {folder} is damaged: {VECTORS}: {error}.") from error
+    return outcome
+
+
+def _check_sizes(outcome: UnitOutcome) -> None:
+    """Refuse numbers of other units than the file says it has."""
+    units = outcome.weights.units
+    if outcome.weights.logs.dim() != 1 or len(outcome.mean_alignments) < units.count:
+        raise ValueError(f"it has no weight and alignment for each of {units.count} units")
+    for source, members in units.members.items():
+        span = units.spans[source]
+        known = members.shape == (units.sizes[source],) and np.issubdtype(members.dtype, np.integer)
+        if not known or members.min() < span.start or members.max() >= span.stop:
+            raise ValueError(f"the groups of {source!r} are not those of its examples")
+
+
+def ranked(
+    outcome: UnitOutcome, tasks: Sequence[Task], *, most: int, trusted: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The examples that agree least with the target, or most, among those of their label; as rows.
+
+    By how far their mean alignment is from that of their label (see `deviations`), those of equal
+    deviation by their weight. Examples that were never measured come last.
+
+    Args:
+        outcome: Of a run.
+        tasks: Its tasks.
+        most: How many.
+        trusted: Those that agree most instead.
+    """
+    by_name = {task.name: task for task in tasks}
+    sign = -1.0 if trusted else 1.0
+    sources = [source for source in outcome.weights.units.sizes if source in by_name]
+    each = [_of_examples(outcome, source) for source in sources]
+    factors, alignments = (np.concatenate(found) for found in zip(*each, strict=True))
+    apart = np.concatenate(
+        [deviations(by_name[source], found[1]) for source, found in zip(sources, each, strict=True)]
+    )
+    starts = np.cumsum([0, *(len(found[0]) for found in each)])
+    # NaN is last, whatever the sign.
+    order = np.lexsort((sign * factors, np.round(sign * apart, 4)))[:most]
+    for rank, place in enumerate(order.tolist(), start=1):
+        number = int(np.searchsorted(starts, place, side="right")) - 1
+        task, index = by_name[sources[number]], int(place - starts[number])
+        yield {
+            "rank": rank,
+            "source": task.name,
+            "example": index + 1,
+            **_where(task, index),
+            "weight": round(float(factors[place]), 4),
+            "alignment": _known(alignments[place]),
+            "deviation": _known(apart[place]),
+            "label": _plain(label_of(task, index)),
+            "text": _text(task, index),
+        }
+
+
+def labels_that_agree_less(outcome: UnitOutcome, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Labels whose examples agree less with the target than their source's others, as rows.
+
+    Args:
+        outcome: Of a run.
+        tasks: Its tasks.
+    """
+    by_name = {task.name: task for task in tasks}
+    return [
+        {"source": source, **row}
+        for source in outcome.weights.units.sizes
+        if source in by_name
+        for row in _by_label(by_name[source], outcome)
+        if row["agrees_less"]
+    ]
+
+
+def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
+    """What the report shows: a few examples, and how well every label agrees."""
+    by_name = {task.name: task for task in tasks}
+    found: dict[str, Any] = {
+        "count": outcome.weights.units.count,
+        "are_examples": outcome.weights.units.are_examples,
+        "least": list(ranked(outcome, tasks, most=_FEW)),
+        "most": list(ranked(outcome, tasks, most=_FEW, trusted=True)),
+        "agree_less": labels_that_agree_less(outcome, tasks),
+        "labels": {},
+        "groups": {},
+    }
+    for side in ("least", "most"):
+        for row in found[side]:
+            image = _image(by_name[row["source"]], row["example"] - 1)
+            if image is not None:
+                row["image"] = image
+    for source, groups in outcome.weights.units.groups.items():
+        span = outcome.weights.units.spans[source]
+        counts = outcome.weights.units.counts(source)
+        each = outcome.weights.per_example(source).exp().tolist()
+        alignments = outcome.mean_alignments[span].tolist()
+        found["groups"][source] = [
+            {
+                "group": name,
+                "examples": int(count),
+                "weight": weight,
+                "alignment": _known(alignment),
+            }
+            for name, count, weight, alignment in zip(groups, counts, each, alignments, strict=True)
+        ]
+    for source in outcome.weights.units.sizes:
+        found["labels"][source] = _by_label(by_name[source], outcome)[:_LABELS]
+    return found
+
+
+def _of_examples(
+    outcome: UnitOutcome, source: str
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """What each example counts beside the average one of its source, and its mean alignment."""
+    units = outcome.weights.units
+    indices = np.arange(units.sizes[source])
+    factors = outcome.weights.relative(source, indices)
+    assert factors is not None
+    return factors.numpy(), outcome.mean_alignments.numpy()[units.at(source, indices)]
+
+
+def _by_label(task: Task, outcome: UnitOutcome) -> list[dict[str, Any]]:
+    """Mean weight and alignment of the examples that have a label, commonest labels first."""
+    are_examples = outcome.weights.units.are_examples
+    found = by_label(task, *_of_examples(outcome, task.name), are_examples=are_examples)
+    return [asdict(row) for row in found]
+
+
+def _where(task: Task, index: int) -> dict[str, int]:
+    """The line of the file, for text."""
+    examples: Any = task.train
+    found = getattr(examples, "sentences", None) or getattr(examples, "texts", None)
+    return {} if found is None else {"line": found[index].line}
+
+
+def _text(task: Task, index: int) -> str:
+    examples: Any = task.train
+    if hasattr(examples, "sentences"):
+        return " ".join(examples.sentences[index].words)
+    if hasattr(examples, "texts"):
+        text = examples.texts[index]
+        return str(text.text) if text.second is None else f"{text.text} ⟂ {text.second}"
+    return ""
+
+
+def _known(alignment: float) -> float | None:
+    """To four digits; nothing where none was measured."""
+    return None if math.isnan(alignment) else float(f"{alignment:.4g}")
+
+
+def _image(task: Task, index: int) -> str | None:
+    """A PNG in base64, where examples are grey or coloured images; of large ones some pixels.
+
+    Without a dimension of channels, only if small: a large one may be anything.
+    """
+    inputs = getattr(task.train, "inputs", None)
+    if inputs is None or inputs.dim() not in (3, 4) or not inputs.numel():
+        return None
+    if inputs.dim() == 4 and inputs.shape[1] not in (1, 3):
+        return None
+    if inputs.dim() == 3 and max(inputs.shape[-2:]) > _WIDEST:
+        return None
+    apart = math.ceil(max(inputs.shape[-2:]) / _WIDEST)
+    pixels = inputs[index].double()[..., ::apart, ::apart]
+    if pixels.dim() == 3:
+        pixels = pixels.permute(1, 2, 0).squeeze(-1)
+    low, high = float(pixels.min()), float(pixels.max())
+    scaled = (pixels - low) * (255 / (high - low) if high > low else 0)
+    return base64.b64encode(png(scaled.round().to(torch.uint8).numpy())).decode()
+
+
+def _plain(label: Any) -> Any:
+    return " ".join(label) if isinstance(label, tuple | list) else label
