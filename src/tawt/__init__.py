@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tawt.version import __version__
 
 if TYPE_CHECKING:
+    from tawt.arrays import Classification, Regression
     from tawt.curvature import (
         AdamDiagonal,
         ConjugateGradient,
@@ -17,12 +18,11 @@ if TYPE_CHECKING:
         Identity,
         KroneckerFactored,
         Neumann,
-        Nystrom,
     )
     from tawt.distance import task_distance
     from tawt.errors import TawtError
     from tawt.hypergradient import Cosine, CurvatureWeighted
-    from tawt.tasks import Classification, MultiTaskModel, Regression, Task
+    from tawt.tasks import MultiTaskModel, Task
     from tawt.training import (
         JointTraining,
         PreTraining,
@@ -48,7 +48,6 @@ __all__ = [
     "KroneckerFactored",
     "MultiTaskModel",
     "Neumann",
-    "Nystrom",
     "PreTraining",
     "Regression",
     "Settings",
@@ -67,6 +66,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "arrays": ("Classification", "Regression"),
     "curvature": (
         "AdamDiagonal",
         "ConjugateGradient",
@@ -74,12 +74,11 @@ _HOMES = {
         "Identity",
         "KroneckerFactored",
         "Neumann",
-        "Nystrom",
     ),
     "distance": ("task_distance",),
     "errors": ("TawtError",),
     "hypergradient": ("Cosine", "CurvatureWeighted"),
-    "tasks": ("Classification", "MultiTaskModel", "Regression", "Task"),
+    "tasks": ("MultiTaskModel", "Task"),
     "training": (
         "JointTraining",
         "PreTraining",
