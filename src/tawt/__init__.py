@@ -7,6 +7,7 @@ The object to add to a training loop is `TargetAware`; the whole of it is `train
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tawt.extras import missing
 from tawt.version import __version__
 
 if TYPE_CHECKING:
@@ -96,7 +97,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(f"tawt.{home}"), name)
+            try:
+                return getattr(import_module(f"tawt.{home}"), name)
+            except ModuleNotFoundError as error:
+                raise ImportError(f"tawt.{name}: {missing(error) or error}") from error
     raise AttributeError(f"module 'tawt' has no attribute {name!r}")
 
 

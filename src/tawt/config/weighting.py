@@ -40,12 +40,14 @@ class CurvatureConfig(Strict):
             raise ConfigError(
                 "`weighting.curvature.kind`: nystrom was removed; use conjugate-gradient with "
                 "`iterations` in place of `rank`: it gets more out of as many Hessian products, in "
-                "a fraction of the memory."
+                "a fraction of the memory.",
+                place=("kind",),
             )
         if values.get("rank", _OLD_RANK) != _OLD_RANK:
             raise ConfigError(
                 "`weighting.curvature.rank` belonged to `kind: nystrom`, which was removed; leave "
-                "it out, or use `kind: conjugate-gradient` and set `iterations`."
+                "it out, or use `kind: conjugate-gradient` and set `iterations`.",
+                place=("rank",),
             )
         return {name: value for name, value in values.items() if name != "rank"}
 
