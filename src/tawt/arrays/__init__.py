@@ -2,12 +2,15 @@
 
 from tawt.arrays.digits import DIGITS_TASKS, digits_tasks
 from tawt.arrays.examples import ArrayExamples, classification, regression
+from tawt.arrays.kinds import Classification, Regression
 from tawt.arrays.networks import MLP, SmallCNN
 
 __all__ = [
     "DIGITS_TASKS",
     "MLP",
     "ArrayExamples",
+    "Classification",
+    "Regression",
     "SmallCNN",
     "classification",
     "digits_tasks",

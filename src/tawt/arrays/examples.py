@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from tawt.arrays.kinds import Classification, Regression
 from tawt.errors import DataError
-from tawt.tasks import Batch, Classification, Regression, Task
+from tawt.tasks import Batch, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

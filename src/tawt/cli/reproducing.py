@@ -14,8 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from tawt.cli import console
+<<<<<<< HEAD
 from tawt.cli.actions import lines_named, usual_jobs
 from tawt.cli.time_left import runs_progress
+=======
+from tawt.cli.actions import usual_jobs
+from tawt.config.explaining import lines_of
+>>>>>>> main
 from tawt.errors import ConfigError, RunError, suggestion
 from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, load_layout, make
 from tawt.reproduce.generated import tiny_setup
@@ -165,7 +170,7 @@ def _layout_lines_named(asked: Asked) -> AbstractContextManager[None]:
     """Have mistakes in a layout of the user's own named by line."""
     if asked.data is None or asked.layout is None or asked.layout in layouts():
         return nullcontext()
-    return lines_named(Path(asked.layout), section=SECTION)
+    return lines_of(Path(asked.layout), tasks=SECTION)
 
 
 def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request | None:

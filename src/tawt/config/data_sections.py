@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from tawt.errors import ConfigError
+from tawt.errors import inside
 from tawt.text.reading import KINDS as READABLE
 
 MOST = 1_000_000_000
@@ -127,10 +127,8 @@ class TextData(Strict):
             if task.kind not in READABLE:  # which are known without seconds of imports
                 from tawt.text.kinds import kind_named
 
-                try:
+                with inside("tasks", name, saying=f"`data.tasks.{name}.kind`: "):
                     kind_named(task.kind)
-                except ConfigError as error:
-                    raise ConfigError(f"`data.tasks.{name}.kind`: {error}") from error
         return self
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from tawt.config import yaml_file as yaml_lines
+from tawt.config import yaml_file
 from tawt.config.data_sections import (
     ArrayData,
     DigitsData,
@@ -19,11 +19,11 @@ from tawt.config.data_sections import (
     Strict,
     TextData,
 )
-from tawt.config.explaining import explained, line_named, shown
+from tawt.config.explaining import explained, shown
 from tawt.config.presets import PRESETS
 from tawt.config.weighting import WeightingConfig
 from tawt.config.yaml_loader import DEEPEST
-from tawt.errors import ConfigError, TawtError
+from tawt.errors import ConfigError, Place
 from tawt.paths import home_expanded, resolved, slug
 from tawt.training import Settings
 
@@ -71,7 +71,7 @@ class RunConfig(Strict):
         text = isinstance(self.data, TextData | GrammarData)
         if text != isinstance(self.model, EncoderConfig):
             wanted = "an encoder (`model: {encoder: NAME}`)" if text else "`model.kind` mlp or cnn"
-            raise ConfigError(f"`data.kind: {self.data.kind}` needs {wanted}.")
+            raise ConfigError(f"`data.kind: {self.data.kind}` needs {wanted}.", place=("model",))
         return self
 
     @model_validator(mode="after")
@@ -80,12 +80,14 @@ class RunConfig(Strict):
         if unit != "task" and self.paradigm == "single-task":
             raise ConfigError(
                 f"`weighting.unit` is {unit}, but with `paradigm: single-task` no source is "
-                "weighed; leave it out, or choose another paradigm."
+                "weighed; leave it out, or choose another paradigm.",
+                place=("weighting", "unit"),
             )
         if unit == "task" and self.training.unit_examples is not None:
             raise ConfigError(
                 "`training.unit_examples` has no effect with `weighting.unit: task`; set that to "
-                "group or example, or leave it out."
+                "group or example, or leave it out.",
+                place=("training", "unit_examples"),
             )
         return self
 
@@ -97,7 +99,8 @@ class RunConfig(Strict):
             if other != name:
                 raise ConfigError(
                     f"The models of `target` {other!r} and {name!r} would both be saved in the "
-                    f"folder {slug(name)}; rename one of the tasks."
+                    f"folder {slug(name)}; rename one of the tasks.",
+                    place=("target",),
                 )
         return self
 
@@ -135,7 +138,7 @@ def load(path: Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
     Raises:
         ConfigError: With the file, the line and the field, if it cannot be run.
     """
-    values, lines = yaml_lines.read(path)
+    values, lines = yaml_file.read(path)
     for name, value in (overrides or {}).items():
         _set(values, name.split("."), value)
     config = parsed(values, source=str(path), lines=lines)
@@ -146,17 +149,13 @@ def parsed(
     values: Mapping[str, Any],
     *,
     source: str = "configuration",
-    lines: Mapping[yaml_lines.Place, int] | None = None,
+    lines: Mapping[Place, int] | None = None,
 ) -> RunConfig:
     """The configuration in a mapping; errors are named after `source`."""
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        said = explained(error, source, dict(lines or {}), model=RunConfig, values=values)
-        raise ConfigError(said) from error
-    except TawtError as error:
-        line = line_named(str(error), dict(lines or {}))
-        raise ConfigError(f"{source}{f':{line}' if line else ''}: {error}") from error
+        raise explained(error, source, lines or {}, model=RunConfig, values=values) from error
 
 
 def dumped(config: RunConfig) -> str:

@@ -9,12 +9,12 @@ from safetensors import SafetensorError
 from safetensors.torch import save
 
 from tawt import files
+from tawt.arrays import Classification
 from tawt.config.data_sections import EncoderConfig
 from tawt.errors import RunError
 from tawt.files.markdown import escaped
 from tawt.paths import slug
 from tawt.runs import array_building
-from tawt.tasks import Classification
 from tawt.version import __version__
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from tawt.config.data_sections import EncoderConfig, GrammarData, TextData, TextTask
-from tawt.errors import ConfigError, TawtError
+from tawt.errors import ConfigError, inside
 from tawt.runs.learnable import nothing_to_learn
 from tawt.text.encoding import load_tokenizer, longest_input
 from tawt.text.grammar import generate
@@ -58,12 +58,14 @@ def cutting_of(config: RunConfig) -> Cutting:
     """How texts become pieces."""
     settings = config.model
     assert isinstance(settings, EncoderConfig)
-    tokenizer = load_tokenizer(settings.encoder)
-    longest = longest_input(settings.encoder)
+    with inside("model", "encoder"):
+        tokenizer = load_tokenizer(settings.encoder)
+        longest = longest_input(settings.encoder)
     if longest is not None and settings.max_length > longest:
         raise ConfigError(
             f"`model.max_length` is {settings.max_length}, but {settings.encoder} takes at most "
-            f"{longest} pieces."
+            f"{longest} pieces.",
+            place=("model", "max_length"),
         )
     return Cutting(
         tokenizer=tokenizer,
@@ -85,10 +87,8 @@ def splits_of(config: RunConfig, name: str, *, held_out: bool = True) -> Splits:
         return _generated(config.data, name, seed=config.seed, target=name in config.targets)
     assert isinstance(config.data, TextData)
     settings = config.data.tasks[name]
-    try:
+    with inside("data", "tasks", name, saying=f"Task {name!r}: "):
         return read_task(settings, held_out=held_out, seed=config.seed)
-    except TawtError as error:
-        raise type(error)(f"Task {name!r}: {error}") from error
 
 
 def read_task(settings: TextTask, *, held_out: bool = True, seed: int = 0) -> Splits:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tawt.arrays import Classification
 from tawt.runs.inspecting.contents import (
     array_contents,
     repeated,
@@ -22,7 +23,6 @@ from tawt.runs.inspecting.facts import (
     SplitFacts,
     TaskFacts,
 )
-from tawt.tasks import Classification
 from tawt.text.measuring import Lengths, piece_facts, word_counts
 from tawt.text.reading import TaggedSentence, doubts, preview
 

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
 from tawt.errors import DataError
-from tawt.tasks import Classification
 from tawt.text.kinds.making import (
     Cutting,
     Wanted,
@@ -36,7 +36,7 @@ _SHOWN = ("accuracy", "macro_f1", "matthews")
 
 
 @dataclass(frozen=True)
-class TextClassification(Classification):
+class TextClassification:
     """One of several labels for a whole text.
 
     Args:
@@ -50,10 +50,15 @@ class TextClassification(Classification):
         0.5
     """
 
+    labels: tuple[str, ...]
     metric: str = "accuracy"
     positive: str | None = None
     unseen: tuple[str, ...] = ()
     level: ClassVar[Level] = "text"
+
+    def __post_init__(self) -> None:
+        if not self.labels:
+            raise DataError("A classification task needs at least one label; got none.")
 
     @property
     def problem_type(self) -> str | None:
@@ -63,6 +68,10 @@ class TextClassification(Classification):
     def head(self, width: int) -> nn.Module:
         """A linear layer with one output per label."""
         return last_layer(width, len(self.labels))
+
+    def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
+        """Cross-entropy of each text."""
+        return F.cross_entropy(outputs, labels, reduction="none")
 
     def answers(self, outputs: Tensor, labels: Tensor) -> tuple[list[str], list[str]]:
         """Gold and most probable label of each text."""
@@ -76,6 +85,10 @@ class TextClassification(Classification):
         if self.positive is not None:
             found["positive_f1"] = positive_f1(gold, predicted, self.positive)
         return found
+
+    def example_scores(self, gold: Sequence[str], predicted: Sequence[str]) -> list[float]:
+        """One where the label is right, zero where it is not."""
+        return [float(g == p) for g, p in zip(gold, predicted, strict=True)]
 
 
 def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
