@@ -174,9 +174,7 @@ def test_what_was_done_before_a_failure_is_kept(tmp_path, monkeypatch, made_up_r
             on_end(work, TawtError("no luck"))
 
     monkeypatch.setattr("tawt.sweeps.workers.in_processes", failing)
-    with pytest.raises(
-        TawtError, match=r"5 of 8 runs failed; .*: no luck\. The others:"
-    ):
+    with pytest.raises(TawtError, match=r"5 of 8 runs failed; .*: no luck\. The others:"):
         made(choices, [0], store)
     made_up_runs.waves.clear()
     monkeypatch.setattr("tawt.sweeps.workers.in_processes", made_up_runs)

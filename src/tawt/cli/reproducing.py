@@ -14,13 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tawt.cli import console
-<<<<<<< HEAD
-from tawt.cli.actions import lines_named, usual_jobs
-from tawt.cli.time_left import runs_progress
-=======
 from tawt.cli.actions import usual_jobs
+from tawt.cli.time_left import runs_progress
 from tawt.config.explaining import lines_of
->>>>>>> main
 from tawt.errors import ConfigError, RunError, suggestion
 from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, load_layout, make
 from tawt.reproduce.generated import tiny_setup
