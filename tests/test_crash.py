@@ -15,6 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from tawt.config import load
+from tawt.errors import TawtError
+from tawt.runs import Options, RunFolder, run
+from tawt.sweeps import Plan, Store, Sweep, TrainRun, Work
+
 pytestmark = pytest.mark.crash
 
 FORKS = """
@@ -234,3 +239,73 @@ def test_an_interrupted_comparison_says_so_in_one_line(study, tmp_path):
     assert err.startswith("error:")
     assert "--resume" not in err  # `compare` has no such option: it goes on by itself
     assert not (folder / "comparison.json").exists()
+
+
+def worker_of(folder):
+    """The process that writes to a run's folder."""
+    return json.loads((folder / ".writer").read_text())["process"]
+
+
+def test_a_worker_that_is_killed_costs_its_own_run(study, tmp_path):
+    """The other run is finished, the dead one is named, and goes on from its checkpoint."""
+    study.set("epochs", 100).set("training.update_every", None)
+    config, options = load(study.path), Options(resume=True, checkpoint_seconds=0.05)
+    folders = [tmp_path / "runs" / str(seed) for seed in (0, 1)]
+    wanted = [
+        Work(
+            folder.name,
+            f"run-{folder.name}",
+            TrainRun(config.model_copy(update={"seed": int(folder.name)}), folder, options),
+        )
+        for folder in folders
+    ]
+    store, killed = Store(tmp_path / "runs", "{}/record.json", sealed=True), []
+
+    def kill_one_when_both_train():
+        states = [folder / "checkpoints" / "state.safetensors" for folder in folders]
+        if not killed and all(state.exists() for state in states):
+            killed.append(worker_of(folders[0]))
+            os.kill(killed[0], signal.SIGKILL)
+        return False
+
+    both = Sweep(workers=2, should_stop=kill_one_when_both_train)
+    with pytest.raises(TawtError, match=r"1 of 2 runs failed; the first: run-0: .* SIGKILL"):
+        both.make(lambda: Plan(wanted), store)
+    assert killed
+    assert [RunFolder(folder).finished for folder in folders] == [False, True]
+    assert (folders[0] / "checkpoints").exists()
+    done = (folders[1] / "record.json").read_bytes()
+    assert Sweep().make(lambda: Plan(wanted), store)
+    assert (folders[1] / "record.json").read_bytes() == done
+    run(wanted[0].make.config, tmp_path / "whole")
+    assert outcome(folders[0]) == outcome(tmp_path / "whole")
+
+
+def test_a_command_whose_worker_is_killed_says_what_to_do(study, tmp_path):
+    study.set("epochs", 100_000).set("training.update_every", None)
+    folder = tmp_path / "compared"
+    rows = ("--row", "normalized joint", "--row", "single-task")
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "tawt", "compare", str(study.path), "--out", str(folder)),
+            *("--seeds", "1", "--jobs", "2", "--quiet", *rows),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env=ONE_THREAD,
+    )
+    record, long = folder / "single-task" / "0" / "record.json", folder / "normalized-joint" / "0"
+    try:
+        while process.poll() is None and not (record.exists() and (long / ".writer").exists()):
+            time.sleep(0.01)
+        os.kill(worker_of(long), signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+    finally:
+        with contextlib.suppress(ProcessLookupError):  # no worker may outlive a failed test
+            os.killpg(process.pid, signal.SIGKILL)
+    assert (process.returncode, out) == (2, "")
+    assert err.count("\n") == 1, err
+    for said in ("1 of 2 runs failed", "normalized-joint-0", "same command again", "fewer --jobs"):
+        assert said in err

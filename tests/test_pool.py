@@ -1,4 +1,4 @@
-"""Worker processes: they end with their parent, and at once on a second Ctrl-C."""
+"""Worker processes: they end with their parent, at once on a second Ctrl-C, and each alone."""
 
 import contextlib
 import os
@@ -83,3 +83,48 @@ def test_a_worker_ends_with_its_parent(parent, tmp_path):
     parent.kill()
     parent.wait(timeout=20)
     wait_for(lambda: not alive(worker), seconds=20)
+
+
+PICKY = """
+import os, sys, time
+from pathlib import Path
+from tawt.errors import DataError
+from tawt.sweeps import Plan, Store, Sweep, Work
+
+here = Path(sys.argv[1])
+
+class Unpicklable(DataError):
+    def __init__(self, one, two):
+        super().__init__(one + two)
+
+def work(context, key):
+    if key == "wrong":
+        raise Unpicklable("not ", "good")
+    if key == "dead":
+        os.kill(os.getpid(), 9)
+    if key == "exits":
+        os._exit(3)
+    Store(here, "{}.json").keep(key, {"process": os.getpid()})
+
+if __name__ == "__main__":
+    from functools import partial
+    keys = ["dead", "a", "wrong", "b", "exits", "c"]
+    plan = Plan([Work(key, key, partial(work, key=key)) for key in keys])
+    try:
+        Sweep(workers=2).make(lambda: plan, Store(here, "{}.json"))
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_work_that_fails_or_dies_costs_itself_and_is_named(tmp_path):
+    script = tmp_path / "picky.py"
+    script.write_text(PICKY)
+    done = subprocess.run(
+        [sys.executable, script, tmp_path], capture_output=True, text=True, check=True, timeout=240
+    )
+    assert {path.stem for path in tmp_path.glob("*.json")} == {"a", "b", "c"}
+    assert done.stdout.startswith("TawtError 3 of 6 runs failed; the first: ")
+    for name in ("dead", "wrong", "exits"):
+        assert name in done.stdout
+    assert done.stderr == ""
