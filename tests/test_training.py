@@ -203,7 +203,7 @@ def test_several_targets():
     ]
     assert 0.75 * entry["goal"]["accuracy"] + 0.25 * entry["aim"]["accuracy"] == max(scores)
     model, alone = trained(
-        TargetAware(sources=["near", "far"], target=target),
+        TargetAware(sources=["near", "far"], target=target, target_share=None),
         paradigm=PreTraining(epochs=1),
         tasks=tasks,
         target=target,
