@@ -6,8 +6,8 @@ import math
 import pytest
 import torch
 
-from tawt.errors import WeightsError
-from tawt.weights import SourceWeights, WeightUpdate, known_names, suggestion
+from tawt.errors import WeightsError, suggestion
+from tawt.weights import SourceWeights, WeightUpdate, known_names
 
 SIZES = {"pos": 100, "chunk": 300, "srl": 600}
 NAMES = list(SIZES)

@@ -19,7 +19,7 @@ from tawt.weighting.base import Weighting
 from tawt.weighting.outcome import Outcome
 from tawt.weighting.rule import TargetShare, UpdateRule, plain_share, share_range
 from tawt.weighting.starting import check_ratio, check_roles, convex, initial_weights
-from tawt.weighting.states import check_keys, checked_tensor
+from tawt.weighting.states import check_keys, check_names, checked_tensor
 from tawt.weighting.stepping import Stepping
 from tawt.weighting.writing import written
 from tawt.weights import Initial, WeightUpdate, known_names
@@ -286,7 +286,8 @@ class TargetAware(Weighting):
         Raises:
             WeightsError: It is not the state of such a weighting; nothing has changed then.
         """
-        check_keys(state, ["units", "mean_alignments", "measured"])
+        check_keys(state, ["names", "units", "mean_alignments", "measured"])
+        check_names(state["names"], self.weights.names)
         if state["units"] != self.weights.units.fingerprint():
             raise WeightsError(
                 "The saved weights are of other groups or examples than these; build the weighting "
