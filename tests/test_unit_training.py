@@ -12,6 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.numpy import save
 from torch import nn
 
 from tawt.arrays import MLP, classification
@@ -552,6 +554,37 @@ def test_a_damaged_side_file_is_one_line(study):
     (study.folder / "run" / units.VECTORS).write_bytes(b"not at all")
     with pytest.raises(RunError, match="damaged"):
         audit(study.folder / "run", most=3)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_side_file_is_read_as_it_always_was(tmp_path, grouped):
+    """Sources in order, numbers of groups through all of them, targets last."""
+    labels = {"near": list("aba"), "far": list("cd")}
+    count = 4 if grouped else 5
+    logs = torch.log_softmax(torch.randn(count + 1), 0).numpy()
+    arrays = {"log_weights": logs, "mean_alignments": np.arange(count + 1, dtype=np.float32)}
+    if grouped:
+        arrays["members.near"] = np.array([0, 1, 0], np.int32)
+        arrays["members.far"] = np.array([2, 3], np.int32)
+    about = {
+        "sizes": json.dumps({"near": 3, "far": 2}),
+        "names": json.dumps(["near", "far", "goal"]),
+        "groups": json.dumps({"near": ["a", "b"], "far": ["c", "d"]} if grouped else {}),
+    }
+    (tmp_path / units.VECTORS).write_bytes(save(arrays, metadata=about))
+    found = units.read(tmp_path)
+    sizes = {"near": 3, "far": 2}
+    expected = Units.of_groups(labels) if grouped else Units.of_examples(sizes)
+    assert found.weights.units.fingerprint() == expected.with_whole(["goal"]).fingerprint()
+    assert found.weights.logs.numpy().tolist() == logs.tolist()
+    assert found.mean_alignments.tolist() == list(range(count + 1))
+    assert found.weights["goal"] == pytest.approx(float(np.exp(logs[-1])))
+    tasks = [a_task("near", 1, 3), a_task("far", 2, 2)]
+    units.write(tmp_path, found, tasks)
+    with safe_open(tmp_path / units.VECTORS, "np") as file:
+        assert file.metadata() == about
+        assert set(file.keys()) == set(arrays)
+        assert all(file.get_tensor(name).tobytes() == arrays[name].tobytes() for name in arrays)
 
 
 @pytest.mark.parametrize("by", ["label", "cluster"])

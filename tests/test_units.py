@@ -99,6 +99,43 @@ def test_names_that_nothing_has_are_no_groups():
     assert units.members("y").tolist() == [2, 1, 2]
 
 
+def test_saved_weights_stay_those_of_the_same_units():
+    """Fingerprints are in checkpoints: one that changed would refuse them all."""
+    assert GROUPS.fingerprint().startswith("f3c2ce1bddba5869")
+    assert EXAMPLES.fingerprint().startswith("b194bf6cd1b50d4f")
+
+
+def test_units_that_differ_have_different_fingerprints():
+    whole = Units.of_tasks(["pos", "chunk"])
+    different = [
+        GROUPS,
+        EXAMPLES,
+        whole,
+        Units.of_tasks(["chunk", "pos"]),
+        EXAMPLES.with_whole(["ner"]),
+        Units({"ner": whole.parts["pos"], **EXAMPLES.parts}),
+        Units({"pos": GROUPS.parts["pos"], "chunk": EXAMPLES.parts["chunk"]}),
+        Units({"pos": GROUPS.parts["pos"], "chunk": whole.parts["chunk"]}),
+    ]
+    assert len({units.fingerprint() for units in different}) == len(different)
+
+
+def test_a_whole_task_is_one_unit_of_all_its_examples():
+    units = GROUPS.with_whole(["ner"])
+    assert units.names == ("pos", "chunk", "ner")
+    assert units.counts({"ner": 40}).tolist() == [1, 3, 1, 1, 1, 40]
+    assert units.at("ner", np.array([7, 0])).tolist() == [5, 5]
+    assert units.sizes == {"pos": 5, "chunk": 2}
+    with pytest.raises(WeightsError, match="'pos' is given twice"):
+        GROUPS.with_whole(["pos"])
+
+
+def test_weights_are_spread_over_units_of_the_same_tasks():
+    with pytest.raises(WeightsError, match="units leave out 'ner'"):
+        TASKS.spread(EXAMPLES)
+    assert torch.equal(TASKS.spread(Units.of_tasks(TASKS.names)).logs, TASKS.logs)
+
+
 def test_a_unit_that_is_not_there():
     with pytest.raises(WeightsError, match="no unit 7"):
         EXAMPLES.place(7)
