@@ -220,7 +220,7 @@ class Scripted(Fixed):
 
     gradients = (torch.tensor([0.7, -1.1, 0.2]), torch.tensor([-0.4, 0.3, 0.9]))
 
-    def update(self, representation, *, loss_of, step=None, touching=()):
+    def update(self, representation, *, loss_of, losses_of=None, step=None, touching=()):
         gradient = self.gradients[len(self.history)].double()
         self.weights = self.weights.moved(mirror_step(self.weights.logs, gradient, step_size=1.0))
         self.history.append(WeightUpdate(step, self.weights.shares(), {}))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tawt.units.parts import Counts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Units:
     """For every task that is weighed, what its weights are put on.
 
@@ -44,6 +44,12 @@ class Units:
     def __post_init__(self) -> None:
         if not self.parts:
             raise WeightsError("There must be at least one source to weigh; got none.")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Units) and self.fingerprint() == other.fingerprint()
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint())
 
     @classmethod
     def of_tasks(cls, names: Iterable[str]) -> Units:

@@ -55,23 +55,24 @@ class TargetAware(Weighting):
 
     Example:
         >>> _ = torch.manual_seed(0)
-        >>> encoder = nn.Linear(3, 8)
-        >>> heads = nn.ModuleDict({name: nn.Linear(8, 1) for name in ("near", "far", "goal")})
+        >>> draw = torch.Generator().manual_seed(0)
+        >>> encoder = nn.Linear(8, 16)
+        >>> heads = nn.ModuleDict({name: nn.Linear(16, 2) for name in ("near", "far", "goal")})
         >>> optimiser = torch.optim.SGD([*encoder.parameters(), *heads.parameters()], lr=0.1)
-        >>> answers = {"near": [1.0, 0.0, 0.1], "far": [0.0, 1.0, 0.0], "goal": [1.0, 0.0, 0.0]}
-        >>> def loss_of(task):
-        ...     inputs = torch.randn(16, 3)
-        ...     wanted = inputs @ torch.tensor(answers[task])
-        ...     return (heads[task](encoder(inputs)).squeeze(1) - wanted).square().mean()
+        >>> def loss_of(task):  # labels of "near" and "goal" depend on the inputs
+        ...     inputs, noise = torch.randn(2, 32, 8, generator=draw)
+        ...     labels = (noise if task == "far" else inputs)[:, 0] > 0
+        ...     return nn.functional.cross_entropy(heads[task](encoder(inputs)), labels.long())
 
         >>> weights = TargetAware(sources=["near", "far"], target="goal", target_share=0.3)
         >>> for step in range(1, 101):
+        ...     loss = weights.combine({task: loss_of(task) for task in weights})
         ...     optimiser.zero_grad()
-        ...     weights.combine({task: loss_of(task) for task in weights}).backward()
+        ...     loss.backward()
         ...     optimiser.step()
-        ...     if step % 10 == 0:
+        ...     if step % 5 == 0:
         ...         update = weights.update(encoder, loss_of=loss_of)
-        >>> weights["near"] > weights["far"], round(weights["goal"], 6)
+        >>> weights["near"] > 2 * weights["far"], round(weights["goal"], 6)
         (True, 0.3)
     """
 

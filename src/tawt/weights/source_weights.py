@@ -28,7 +28,7 @@ _FAR = 1e3  # below minus this, the total of a task is too far from zero for flo
 _SHOWN = 8  # tasks in the text that shows weights
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SourceWeights:
     """Weights on the simplex, one per unit, kept as logarithms.
 
@@ -148,6 +148,16 @@ class SourceWeights:
             ]
         )
         return SourceWeights(units, logs.float() if units.sizes else logs)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether they are the same weights, to the last bit, on the same units."""
+        return (
+            isinstance(other, SourceWeights)
+            and torch.equal(self.logs, other.logs)
+            and self.units == other.units
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # compared by value, and values can be millions
 
     def __len__(self) -> int:
         return len(self.logs)
