@@ -12,6 +12,7 @@ from scipy import optimize
 from tawt import simplex
 from tawt.errors import WeightsError
 from tawt.units import Coded, Units
+from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
 from tawt.weights.summary import summary_of
 
@@ -134,6 +135,18 @@ def test_weights_are_spread_over_units_of_the_same_tasks():
     with pytest.raises(WeightsError, match="units leave out 'ner'"):
         TASKS.spread(EXAMPLES)
     assert torch.equal(TASKS.spread(Units.of_tasks(TASKS.names)).logs, TASKS.logs)
+
+
+def test_weights_are_equal_if_their_numbers_and_units_are():
+    weights = TASKS.spread(GROUPS.with_whole(["ner"]))
+    again = TASKS.spread(Units.of_groups(LABELS).with_whole(["ner"]))
+    assert weights == again
+    assert weights != again.moved(again.logs + torch.arange(6.0))
+    assert SourceWeights.uniform(["a", "b"]) != SourceWeights.uniform(["a", "c"])
+    assert GROUPS != EXAMPLES
+    nothing = Outcome(weights, torch.full((6,), torch.nan))
+    assert nothing == Outcome(again, torch.full((6,), torch.nan))
+    assert nothing != Outcome(again, torch.zeros(6))
 
 
 def test_a_unit_that_is_not_there():

@@ -73,7 +73,7 @@ def hypergradient(
         tensor([-1., -0.], dtype=torch.float64)
     """
     units = weights.units
-    if units.sizes and losses_of is None:
+    if units.finer and losses_of is None:
         raise WeightsError(
             "Weights on examples or groups need the loss of single examples; pass `losses_of`."
         )

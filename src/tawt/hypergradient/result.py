@@ -55,7 +55,7 @@ class Hypergradient:
     @property
     def culprits(self) -> list[str]:
         """Tasks whose own losses or gradients are not finite."""
-        finer = {name: self.means[name] for name in self.units.sizes}
+        finer = {name: self.means[name] for name in self.units.finer}
         found = {
             name
             for numbers in (self.losses, self.norms, finer)

@@ -125,7 +125,7 @@ def ranked(
     """
     by_name = {task.name: task for task in tasks}
     sign = -1.0 if trusted else 1.0
-    sources = [source for source in outcome.weights.units.sizes if source in by_name]
+    sources = [source for source in outcome.weights.units.finer if source in by_name]
     each = [_of_examples(outcome, source) for source in sources]
     factors, alignments = (np.concatenate(found) for found in zip(*each, strict=True))
     apart = np.concatenate(
@@ -160,7 +160,7 @@ def labels_that_agree_less(outcome: Outcome, tasks: Sequence[Task]) -> list[dict
     by_name = {task.name: task for task in tasks}
     return [
         {"source": source, **row}
-        for source in outcome.weights.units.sizes
+        for source in outcome.weights.units.finer
         if source in by_name
         for row in _by_label(by_name[source], outcome)
         if row["agrees_less"]
@@ -172,7 +172,7 @@ def shown(outcome: Outcome, tasks: Sequence[Task]) -> dict[str, Any]:
     by_name = {task.name: task for task in tasks}
     units = outcome.weights.units
     found: dict[str, Any] = {
-        "count": sum(units.parts[source].count for source in units.sizes),
+        "count": sum(units.parts[source].count for source in units.finer),
         "are_examples": not units.groups,
         "least": list(ranked(outcome, tasks, most=_FEW)),
         "most": list(ranked(outcome, tasks, most=_FEW, trusted=True)),
@@ -199,7 +199,7 @@ def shown(outcome: Outcome, tasks: Sequence[Task]) -> dict[str, Any]:
             }
             for name, count, weight, alignment in zip(groups, counts, each, alignments, strict=True)
         ]
-    for source in units.sizes:
+    for source in units.finer:
         found["labels"][source] = _by_label(by_name[source], outcome)[:_LABELS]
     return found
 

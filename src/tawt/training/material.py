@@ -59,7 +59,7 @@ class Material:
         self._seed = seed
         self._parts = {name: self._halves(name) for name in targets}
         self._sources = {
-            name: with_own_means(task.train) if name in self._units.sizes else task.train
+            name: with_own_means(task.train) if name in self._units.finer else task.train
             for name, task in self.tasks.items()
             if name not in targets
         }
@@ -155,7 +155,7 @@ class Material:
         update: int,
     ) -> EachExample | None:
         """The losses of single examples, where there are units to measure by them."""
-        if not self._units.sizes:
+        if not self._units.finer:
             return None
         one_by_one = (
             self._weighting.needs_norms

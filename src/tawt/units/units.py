@@ -111,6 +111,16 @@ class Units:
         return tuple(self.parts)
 
     @property
+    def finer(self) -> tuple[str, ...]:
+        """The tasks whose units are finer than the task.
+
+        Example:
+            >>> Units.of_examples({"pos": 3}).with_whole(["ner"]).finer
+            ('pos',)
+        """
+        return tuple(name for name, part in self.parts.items() if not part.is_whole)
+
+    @property
     def sizes(self) -> dict[str, int]:
         """Examples of each task whose units are finer than the task; of no other."""
         return {name: part.size for name, part in self.parts.items() if part.size is not None}

@@ -67,7 +67,7 @@ def make_weighting(
         )
     if kind != "fixed":
         raise WeightsError(f'`kind` must be "target-aware" or "fixed"; got {kind!r}.')
-    if units is not None and units.sizes:
+    if units is not None and units.finer:
         raise WeightsError(
             "Weights that are fixed are put on tasks, not on groups or examples; leave `units` "
             "out, or make the weighting target-aware."

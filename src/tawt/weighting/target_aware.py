@@ -114,7 +114,7 @@ class TargetAware(Weighting):
             initial=weights.logs,
             members=weights.members(self.target),
             share=(0.0, 1.0) if target_share is None else share_range(target_share),
-            by_size=bool(units.sizes),
+            by_size=bool(units.finer),
         )
         self.weights = weights.moved(self._stepping.allowed(weights.logs))
         self._stepping = replace(self._stepping, initial=self.weights.logs)
@@ -315,7 +315,7 @@ class TargetAware(Weighting):
 
 def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:
     known_names(units.names, sources, what="units")
-    if units.sizes and rule.step == "projected":
+    if units.finer and rule.step == "projected":
         raise WeightsError(
             'Weights on groups and examples move by mirror descent; use step="mirror".'
         )

@@ -147,7 +147,7 @@ class SourceWeights:
                 for name, part in units.parts.items()
             ]
         )
-        return SourceWeights(units, logs.float() if units.sizes else logs)
+        return SourceWeights(units, logs.float() if units.finer else logs)
 
     def __eq__(self, other: object) -> bool:
         """Whether they are the same weights, to the last bit, on the same units."""
@@ -193,7 +193,7 @@ class SourceWeights:
 
     def shares(self) -> dict[str, float]:
         """ω_t by name: the share of the training objective that each task has."""
-        if not self.units.sizes:  # weights on tasks are their shares
+        if not self.units.finer:  # weights on tasks are their shares
             return dict(zip(self.names, self.logs.exp().tolist(), strict=True))
         return {name: math.exp(total) for name, total in self._totals.items()}
 
@@ -235,7 +235,7 @@ class SourceWeights:
 
         Nothing for a task that is one unit: they count the same.
         """
-        if task not in self.units.sizes:
+        if task not in self.units.finer:
             return None
         within = torch.from_numpy(self.units.parts[task].at(indices)).long()
         return self.per_example(task)[within].exp()

@@ -31,7 +31,7 @@ def summary_of(weights: SourceWeights) -> dict[str, Any] | None:
         >>> summary_of(weights.spread(Units.of_examples({"pos": 3})))["count"]
         3
     """
-    finer = weights.units.sizes
+    finer = weights.units.finer
     if not finer:
         return None
     units = Units({name: weights.units.parts[name] for name in finer})
@@ -39,7 +39,7 @@ def summary_of(weights: SourceWeights) -> dict[str, Any] | None:
     logs = torch.cat([weights.logs[weights.units.spans[name]] for name in finer]).double()
     left_out = bool((logs == -math.inf).all())  # a target that has everything
     logs = torch.log_softmax(logs, 0)
-    counts = torch.from_numpy(units.counts(finer)).double()
+    counts = torch.from_numpy(units.counts(units.sizes)).double()
     shown = min(_SHOWN, len(each))
     return {
         "count": len(each),
