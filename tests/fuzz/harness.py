@@ -24,8 +24,7 @@ from tawt.cli.app import app, main
 
 _TRAINS = (  # where work begins that takes more than a moment
     ("tawt.runs.run", "train"),
-    ("tawt.compare.comparison", "run_all"),
-    ("tawt.distance.study", "do_all"),
+    ("tawt.sweeps.workers", "in_processes"),
     ("tawt.distance.study", "estimated"),
     ("tawt.cli.reproducing", "_made"),
 )

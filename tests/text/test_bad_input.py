@@ -7,7 +7,8 @@ import pytest
 
 from tawt.config import load
 from tawt.errors import ConfigError
-from tawt.runs.run import check, run
+from tawt.runs.parts import build_parts
+from tawt.runs.run import run
 from tests.text.encoders import write_encoder
 from tests.text.studies import TextStudy, ratings, reviews, tagging_study, text_study
 
@@ -105,7 +106,7 @@ def test_texts_that_are_too_long_are_warned_of(tmp_path, tiny, caplog):
     study = tagging_study(tmp_path / "study", tiny, sources=["reviews"])
     study.set("model.max_length", 8).set("model.long", "truncate")
     with caplog.at_level(logging.WARNING):
-        check(study.config)
+        build_parts(study.config)
     assert "words of train are past `max_length`, neither learned nor scored" in caplog.text
     assert "task 'reviews': " in caplog.text
     assert "texts of train are longer than `max_length`; their ends are not read" in caplog.text
@@ -154,7 +155,7 @@ def test_a_target_with_nothing_to_be_measured_on(tmp_path, tiny, refused):
 
 def test_early_stopping_without_dev_examples(tmp_path, tiny, refused, study):
     study.set("training.patience", 2)
-    check(study.config)  # the target has some
+    build_parts(study.config)  # the target has some
     del study.values["data"]["tasks"]["chunks"]["dev"]
     study.write()
     message = refused(study)
@@ -165,7 +166,7 @@ def test_early_stopping_without_dev_examples(tmp_path, tiny, refused, study):
 def test_early_stopping_is_by_the_targets_that_have_dev_examples(study):
     study.task("mood", "classification", train=reviews(8, seed=0), test=reviews(4, seed=1))
     study.set("target", {"chunks": 0.5, "mood": 0.5}).set("training.patience", 1)
-    check(study.config)
+    build_parts(study.config)
 
 
 @pytest.mark.parametrize("command", [("train",), ("data", "inspect")])
@@ -225,7 +226,7 @@ def test_longer_texts_than_the_encoder_takes(tmp_path, refused):
     assert "`model.max_length` is 71" in message
     assert "takes at most 70 pieces" in message
     study.set("model.max_length", 70)
-    check(study.config)
+    build_parts(study.config)
 
 
 def test_the_longest_texts_that_an_encoder_takes_are_read(tmp_path):

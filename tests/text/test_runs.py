@@ -9,8 +9,9 @@ import torch
 from tawt.errors import Interrupted, RunError
 from tawt.runs import RunFolder
 from tawt.runs.building import fingerprints
+from tawt.runs.parts import build_parts
 from tawt.runs.predictions import as_tsv, example_scores
-from tawt.runs.run import Options, check, run
+from tawt.runs.run import Options, run
 from tawt.runs.text_building import splits_of
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.training.result import Predictions
@@ -149,19 +150,19 @@ def test_a_sources_other_files_need_not_be_readable(tiny, tmp_path):
     (folder / "train.jsonl").write_text(lines)
     (folder / "test.jsonl").write_text("no JSON at all\n")
     study.set("data.tasks.pos", {"kind": "tagging", "folder": "other"})
-    found = {task.name: task for task in check(study.config)[0]}
+    found = {task.name: task for task in build_parts(study.config)[0]}
     assert len(found["pos"].train) == 6
     assert found["pos"].test is None
 
 
 def test_fingerprints_differ_where_data_do(tiny, tmp_path):
     study = tagging_study(tmp_path / "study", tiny)
-    before = fingerprints(check(study.config)[0])
-    assert fingerprints(check(study.config)[0]) == before
+    before = fingerprints(build_parts(study.config)[0])
+    assert fingerprints(build_parts(study.config)[0]) == before
     changed = reviews(16, seed=5)
     changed[3]["label"] = {"good": "bad", "bad": "good"}[changed[3]["label"]]
     study.task("reviews", "classification", source=True, train=changed)
-    after = fingerprints(check(study.config)[0])
+    after = fingerprints(build_parts(study.config)[0])
     assert after["reviews"]["train"]["sha256"] != before["reviews"]["train"]["sha256"]
     assert after["reviews"]["train"]["examples"] == 16
     assert {name: after[name] for name in ("pos", "chunks")} == {
@@ -175,7 +176,7 @@ def test_only_targets_have_their_held_out_examples_read(tiny, tmp_path):
     study = tagging_study(tmp_path / "study", tiny)
     (study.folder / "broken.jsonl").write_text("no JSON")
     study.set("data.tasks.pos.dev", "broken.jsonl").set("data.tasks.pos.test", "broken.jsonl")
-    tasks = check(study.config)[0]
+    tasks = build_parts(study.config)[0]
     assert [(task.name, task.dev is None) for task in tasks] == [
         ("pos", True), ("reviews", True), ("chunks", False)
     ]  # fmt: skip
@@ -183,8 +184,8 @@ def test_only_targets_have_their_held_out_examples_read(tiny, tmp_path):
 
 def test_the_model_is_a_matter_of_the_seed(tiny, tmp_path):
     study = tagging_study(tmp_path / "study", tiny)
-    first, again = check(study.config)[1], check(study.config)[1]
-    other = check(study.set("seed", 1).config)[1]
+    first, again = build_parts(study.config)[1], build_parts(study.config)[1]
+    other = build_parts(study.set("seed", 1).config)[1]
     for name in ("chunks", "pos", "reviews"):
         assert torch.equal(first.heads[name].weight, again.heads[name].weight)
         assert not torch.equal(first.heads[name].weight, other.heads[name].weight)

@@ -13,7 +13,8 @@ from tawt.per_example import ExampleNorms
 from tawt.per_example.each import Each
 from tawt.runs import RunFolder, units
 from tawt.runs.auditing import audit
-from tawt.runs.run import Options, check, run
+from tawt.runs.parts import build_parts
+from tawt.runs.run import Options, run
 from tawt.text.kinds.tagging import Tagging
 from tawt.text.tokens import NO_TAG
 from tawt.training.each import EachExample
@@ -31,7 +32,7 @@ def test_sentences_are_audited_with_their_words_and_lines(tiny, tmp_path, alignm
     run(with_units(study, "example", alignment=alignment).config, tmp_path / "run")
     rows = audit(tmp_path / "run", most=36)
     assert [row["deviation"] for row in rows] == sorted(row["deviation"] for row in rows)
-    tasks, *_ = check(study.config)
+    tasks, *_ = build_parts(study.config)
     source = next(task for task in tasks if task.name == "pos")
     row = next(row for row in rows if row["source"] == "pos")
     sentence = source.train.sentences[row["example"] - 1]
@@ -61,7 +62,7 @@ def test_the_loss_of_a_weighed_sentence_is_the_mean_over_its_words(
     """In every step and every measuring; the target's, and those of whole tasks, are of words."""
     study = tagging_study(tmp_path / "study", tiny, paradigm="joint")
     study.set("model.max_length", 12)  # some sentences are several rows
-    tasks, *_ = check(study.config)
+    tasks, *_ = build_parts(study.config)
     of_kind = {task.kind: task for task in tasks}
     seen = Counter()
     made = Tagging.losses
@@ -94,7 +95,7 @@ def in_windows(tiny, tmp_path):
     study.task("goal", "tagging", train=tagged(12, seed=1), test=tagged(5, seed=2))
     study.task("source", "tagging", source=True, train=tagged(30, seed=3))
     study.set("model.max_length", 12)
-    tasks, model, _, _ = check(study.config)
+    tasks, model, _, _ = build_parts(study.config)
     source = next(task for task in tasks if task.name == "source")
     assert source.train.rows.min() == 1
     assert source.train.rows.max() > 1
