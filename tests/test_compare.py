@@ -11,10 +11,12 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 from rich.console import Console
+from rich.progress import Progress
 from scipy import stats
 
 from tawt import significance
 from tawt.cli import console
+from tawt.cli.time_left import TimeLeft
 from tawt.compare import Comparison, RowResult, compare, load_comparison
 from tawt.compare.demo import DEMO_ROWS, demo_config
 from tawt.compare.tables import markdown
@@ -27,6 +29,7 @@ from tawt.runs import Options, RunFolder
 from tawt.runs.run import run
 from tawt.significance import RESAMPLES, holm, paired_bootstrap, paired_t_test, verdicts
 from tawt.sweeps import Plan, Store, Sweep, TrainRun, Work
+from tests.conftest import labelled
 from tests.oracles import bootstrap_by_hand
 
 HELD = "learned weights held"
@@ -606,3 +609,101 @@ def test_the_comparison_on_disk_is_plain_json(study, tmp_path):
     values = json.loads((tmp_path / "c" / "comparison.json").read_text())
     assert values["seeds"] == [3]
     assert values["rows"][0]["spread"] == 0.0
+
+
+# Rows that are the same by construction
+
+BY_SIZE = ["weighted joint", "balanced joint by size"]
+EQUAL = ["weighted normalized joint", "balanced joint"]
+
+
+@pytest.fixture
+def even(study):
+    """A study whose sources have one size, and whose target's share is held."""
+    study.save("far.train", **labelled(4, 32, noise=True))
+    return study.set("weighting", {"preset": "robust"}).set("epochs", 1).set("target_epochs", 1)
+
+
+def test_rows_that_would_be_the_same_runs_are_made_once(even, tmp_path, in_process):
+    rows = ["single-task", *BY_SIZE, *EQUAL, HELD]
+    found = compared(even, tmp_path, rows=rows, seeds=[0])
+    assert [row.name for row in found.rows] == ["single-task", *EQUAL, HELD]
+    assert found.left_out == dict(zip(BY_SIZE, EQUAL, strict=True))
+    assert not any((tmp_path / slug(name)).exists() for name in BY_SIZE)
+    assert len(in_process) == 4
+    assert found.row(EQUAL[0]).against == EQUAL[1]
+    assert load_comparison(tmp_path) == found
+    [said] = [sentence for sentence in in_words(found) if "Left out" in sentence]
+    assert said == (
+        "Left out: weighted joint and balanced joint by size; at these sizes their runs are those "
+        "of weighted normalized joint and balanced joint."
+    )
+    assert said in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_they_really_are_the_same_runs(even, tmp_path):
+    for rows in (BY_SIZE, EQUAL):  # one by one, neither stands for another
+        assert [row.name for row in compared(even, tmp_path / rows[0], rows=rows).rows] == rows
+    for ours, theirs in zip(BY_SIZE, EQUAL, strict=True):
+        for seed in ("0", "1"):
+            one = RunFolder(tmp_path / BY_SIZE[0] / slug(ours) / seed)
+            other = RunFolder(tmp_path / EQUAL[0] / slug(theirs) / seed)
+            assert one.record()["scores"] == other.record()["scores"]
+            assert one.example_scores("goal") == other.example_scores("goal")
+
+
+@pytest.mark.usefixtures("in_process")
+def test_sources_of_other_sizes_have_rows_of_their_own(study, tmp_path):
+    study.set("weighting", {"preset": "robust"}).set("epochs", 1)
+    found = compared(study, tmp_path, rows=[*BY_SIZE, *EQUAL], seeds=[0])
+    assert [row.name for row in found.rows] == [*BY_SIZE, *EQUAL]
+    assert found.left_out == {}
+    assert found.row(BY_SIZE[0]).against == BY_SIZE[1]
+    assert "Left out" not in " ".join(in_words(found))
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_row_left_out_is_still_an_opponent(even, tmp_path):
+    """Of a row that stays, by the name of the row that stands for it."""
+    found = compared(even, tmp_path, rows=[BY_SIZE[0], BY_SIZE[1], EQUAL[1]], seeds=[0])
+    assert [row.name for row in found.rows] == [BY_SIZE[0], EQUAL[1]]
+    assert found.row(BY_SIZE[0]).against == EQUAL[1]
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_folder_that_has_all_rows_opens_and_shows_them_once_when_asked_again(even, tmp_path):
+    compared(even, tmp_path, rows=BY_SIZE, seeds=[0])
+    values = json.loads((tmp_path / "comparison.json").read_text())
+    del values["left_out"], values["sha256"]  # as older versions left it
+    (tmp_path / "comparison.json").write_text(json.dumps(values))
+    assert [row.name for row in load_comparison(tmp_path).rows] == BY_SIZE
+    found = compared(even, tmp_path, rows=EQUAL, seeds=[0])
+    assert [row.name for row in found.rows] == EQUAL
+    assert found.left_out == dict(zip(BY_SIZE, EQUAL, strict=True))
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_comparison_leaves_its_table_and_page(study, tmp_path):
+    found = compared(study, tmp_path, rows=TWO[:2], seeds=[0])
+    assert (tmp_path / "comparison.md").read_text() == markdown(found)
+    assert "Plotly" in (tmp_path / "report.html").read_text()
+    assert not (tmp_path / "single-task" / "0" / "report.html").exists()
+
+
+@pytest.mark.usefixtures("in_process")
+def test_progress_tells_what_was_there_before(study, tmp_path):
+    compared(study, tmp_path, rows=TWO[:2], seeds=[0])
+    told = []
+    compared(study, tmp_path, rows=[*TWO, HELD], seeds=[0], on_progress=told.append)
+    assert [(now.done, now.total, now.before) for now in told] == [(2, 4, 2), (3, 4, 2), (4, 4, 2)]
+
+
+def test_time_left_is_measured_on_what_was_made_by_this_command():
+    bar = Progress(get_time=lambda: clock[0])
+    clock = [0.0]
+    shown = bar.add_task("runs", total=10, completed=6, before=6)
+    clock[0] = 30.0
+    assert TimeLeft().render(bar.tasks[shown]).plain == "left -:--:--"
+    bar.update(shown, completed=8)
+    assert TimeLeft().render(bar.tasks[shown]).plain == "left 0:00:30"
