@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from tawt.tasks import Batch, Classification, Task
+from tawt.tasks import Batch, Classification, Examples, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
 
 _LABELS = ("a", "b", "c", "d", "e")
 TARGET = "target"
 
 
 @dataclass(frozen=True)
-class Tensors:
+class Tensors(Examples):
     """Examples kept in memory, one per row: feature vectors or token ids."""
 
     inputs: Tensor

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tawt.tasks import Batch
+from tawt.tasks import Batch, Examples
 from tawt.training.batches import Loader, Schedule
 from tawt.training.parts import Parts
 
@@ -250,7 +250,7 @@ def test_epochs_with_lengths_have_batches_of_their_own():
 # Fetching
 
 
-class Counting:
+class Counting(Examples):
     """Example i of task k is the number 1000 k + i."""
 
     def __init__(self, start, size):

@@ -16,10 +16,10 @@ from tawt.curvature import (
     Neumann,
     Nystrom,
 )
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.runs import run
 from tawt.runs.building import rule
-from tawt.text.grammar import generate
-from tawt.text.tiny import write_tiny_encoder
 
 KINDS = {
     "identity": ({"scale": 5.0}, Identity(scale=5.0)),

@@ -9,13 +9,13 @@ from sklearn import metrics
 from torch import nn
 
 from tawt.errors import DataError
-from tawt.tasks import Batch, Classification, MultiTaskModel, Regression, Task
-from tawt.tasks.task import Subset
+from tawt.tasks import Batch, Classification, Examples, MultiTaskModel, Regression, Task
+from tawt.tasks.examples import Subset
 
 DOUBLE = {"dtype": torch.float64}
 
 
-class Rows:
+class Rows(Examples):
     """Example i has inputs i and label 10 · i."""
 
     def __init__(self, size):

@@ -1,8 +1,9 @@
 """Where the data is: our layouts, one's own, and one clear line for every mistake."""
 
 import pytest
-
 from tawt.config.data_sections import TextTask
+from tawt.runs.text_building import read_task
+
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.layout import (
     check_held_out,
@@ -13,7 +14,6 @@ from tawt.reproduce.layout import (
     training_sizes,
 )
 from tawt.reproduce.paper import TASKS
-from tawt.runs.text_building import read_task
 from tests.reproduce.made_up import metric
 
 DOCUMENT = """#begin document (bc/cnn/{name}); part 000

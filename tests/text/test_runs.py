@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 import torch
+from tawt.runs.text_building import splits_of
 
 from tawt.errors import Interrupted, RunError
 from tawt.runs import RunFolder
 from tawt.runs.building import fingerprints
 from tawt.runs.predictions import as_tsv, example_scores
 from tawt.runs.run import Options, check, run
-from tawt.runs.text_building import splits_of
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.training.result import Predictions
 from tests.text.studies import (

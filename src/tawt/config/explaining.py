@@ -13,16 +13,14 @@ from pydantic import BaseModel
 
 from tawt.config import yaml_file as yaml_lines
 from tawt.errors import ConfigError, suggestion
+from tawt.modality.registry import sections_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic import ValidationError
 
-_UNION_MEMBERS = {
-    *(("data", kind) for kind in ("digits", "arrays", "text", "grammar")),
-    *(("model", kind) for kind in ("mlp", "cnn", "encoder")),
-}
+_OF_THE_DATA = ("data", "model")
 _NAMES_A_FIELD = ("missing", "extra_forbidden", "unexpected_keyword_argument")
 _BRIEFLY = reprlib.Repr()
 _BRIEFLY.maxlevel, _BRIEFLY.maxstring, _BRIEFLY.maxother, _BRIEFLY.maxlong = 3, 120, 120, 60
@@ -50,10 +48,10 @@ def explained(
     place = _in_file(problem["loc"], values, names_a_field=names_a_field)
     where = yaml_lines.located(source, place, lines)
     field = ".".join(map(str, place)) or "the configuration"
-    if problem["type"] in ("missing", "union_tag_not_found"):
+    if problem["type"] == "missing":
         return f"{where}: `{field}` is missing."
     if names_a_field:
-        return f"{where}: there is no field `{field}`; {_nearest(place, model)}"
+        return f"{where}: there is no field `{field}`; {_nearest(place, model, values)}"
     got = shown(problem.get("input"))
     return f"{where}: `{field}`: {problem['msg'][0].lower()}{problem['msg'][1:]}; got {got}."
 
@@ -125,8 +123,6 @@ def _in_file(
     inner: Any = values
     for position, part in enumerate(place):
         is_last = position == len(place) - 1
-        if position == 1 and (place[0], part) in _UNION_MEMBERS:
-            continue
         if _has(inner, part):
             inner = inner[part]
             kept.append(part)
@@ -141,8 +137,14 @@ def _has(inner: Any, part: str | int) -> bool:
     return isinstance(inner, list) and isinstance(part, int) and part < len(inner)
 
 
-def _nearest(place: yaml_lines.Place, model: type[BaseModel]) -> str:
-    return suggestion(str(place[-1]), _fields(model, place[:-1]))
+def _nearest(place: yaml_lines.Place, model: type[BaseModel], values: Mapping[str, Any]) -> str:
+    inside = place[:-1]
+    if inside and inside[0] in _OF_THE_DATA:  # whose fields depend on the kind of data
+        data = values.get("data")
+        found = sections_of(data.get("kind")) if isinstance(data, Mapping) else None
+        if found is not None:
+            model, inside = found[_OF_THE_DATA.index(inside[0])], inside[1:]
+    return suggestion(str(place[-1]), _fields(model, inside))
 
 
 def _fields(model: Any, place: yaml_lines.Place) -> list[str]:

@@ -1,7 +1,19 @@
 """What is learned: tasks with their examples, and the model that they share."""
 
+from tawt.tasks.examples import Batch, Examples, Shown
+from tawt.tasks.kind import Kind
 from tawt.tasks.kinds import Classification, Regression
 from tawt.tasks.model import MultiTaskModel
-from tawt.tasks.task import Batch, Examples, Kind, Task
+from tawt.tasks.task import SplitName, Task
 
-__all__ = ["Batch", "Classification", "Examples", "Kind", "MultiTaskModel", "Regression", "Task"]
+__all__ = [
+    "Batch",
+    "Classification",
+    "Examples",
+    "Kind",
+    "MultiTaskModel",
+    "Regression",
+    "Shown",
+    "SplitName",
+    "Task",
+]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tawt.gradients import trainable
 from tawt.per_example import ExampleNorms
-from tawt.tasks.task import Subset, lengths_of, with_own_means
+from tawt.tasks.examples import Subset
 from tawt.training.batches import Schedule
 from tawt.training.devices import as_in_the_first
 from tawt.training.each import EachExample
@@ -60,7 +60,7 @@ class Material:
         self._fine = weighting if isinstance(weighting, TargetAware) and weighting.is_fine else None
         """What weighs examples or groups, if that is what is weighed."""
         self._sources = {
-            name: task.train if self._fine is None else with_own_means(task.train)
+            name: task.train if self._fine is None else task.train.with_own_means()
             for name, task in self.tasks.items()
             if name not in targets
         }
@@ -92,7 +92,7 @@ class Material:
         """The phase's steps."""
         names = self._weighting.weights.names if phase.weighs_sources else self.targets
         examples = self.examples(phase, names)
-        lengths = {name: lengths_of(found) for name, found in examples.items()}
+        lengths = {name: found.lengths for name, found in examples.items()}
         return Schedule(
             {name: len(found) for name, found in examples.items()},
             batch_size=self._settings.batch_size,

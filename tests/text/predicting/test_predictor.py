@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from tawt.runs.text_building import splits_of
 from transformers import (
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
@@ -13,7 +14,6 @@ from transformers import (
 from tawt.errors import ConfigError, RunError
 from tawt.runs import RunFolder
 from tawt.runs.predicting import load_predictor
-from tawt.runs.text_building import splits_of
 from tawt.text.kinds import KINDS
 from tawt.text.predicting import Predictor, Sentence, Text
 from tawt.training.devices import chosen_device
