@@ -9,17 +9,58 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from typing import TYPE_CHECKING, TypeGuard
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self, TypeGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+Place = tuple[str | int, ...]
+"""Keys and positions from the top of a configuration down to a value."""
 
 
 class TawtError(Exception):
-    """Base of every error that tawt raises on purpose."""
+    """Base of every error that tawt raises on purpose.
+
+    Args:
+        message: What is wrong, what was expected, what was found and what to do.
+        place: Which value of a configuration it is about, if it is about one. Who raises it names
+            as much of the way as it knows; who calls that adds the rest by `inside`.
+
+    Example:
+        >>> ConfigError("`limit` must be at least 1; got 0.", place=("limit",)).place
+        ('limit',)
+    """
+
+    def __init__(self, message: str = "", *, place: Place = ()) -> None:
+        super().__init__(message)
+        self.place = place
+
+    def inside(self, *outer: str | int, saying: str = "") -> Self:
+        """The same error, seen from further out.
+
+        Args:
+            outer: Where in the configuration its place is.
+            saying: What the message then begins with.
+
+        Example:
+            >>> error = DataError("the file is empty.", place=("train",))
+            >>> error.inside("data", "tasks", "ner", saying="Task 'ner': ").place
+            ('data', 'tasks', 'ner', 'train')
+        """
+        return type(self)(f"{saying}{self}", place=(*outer, *self.place))
 
 
-class ConfigError(TawtError):
+@contextmanager
+def inside(*outer: str | int, saying: str = "") -> Iterator[None]:
+    """Have errors say where in the configuration they are; see `TawtError.inside`."""
+    try:
+        yield
+    except TawtError as error:
+        raise error.inside(*outer, saying=saying) from error
+
+
+class ConfigError(TawtError, ValueError):  # pydantic adds the place of a validator's ValueError
     """A configuration that cannot be run: an unknown field, a value out of range."""
 
 

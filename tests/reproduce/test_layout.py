@@ -1,8 +1,6 @@
 """Where the data is: our layouts, one's own, and one clear line for every mistake."""
 
 import pytest
-from tawt.config.data_sections import TextTask
-from tawt.runs.text_building import read_task
 
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.layout import (
@@ -14,6 +12,8 @@ from tawt.reproduce.layout import (
     training_sizes,
 )
 from tawt.reproduce.paper import TASKS
+from tawt.text.building import read_task
+from tawt.text.sections import TextTask
 from tests.reproduce.made_up import metric
 
 DOCUMENT = """#begin document (bc/cnn/{name}); part 000

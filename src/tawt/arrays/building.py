@@ -89,7 +89,8 @@ def _check_size(settings: NetworkConfig, *, inputs: int) -> None:
         raise ConfigError(
             f"`model.widths` with {inputs:,} inputs make a network of about {parameters:,} "
             f"parameters; at most {_MOST_PARAMETERS:,} are meant to be trained from scratch here. "
-            "Lower them."
+            "Lower them.",
+            place=("model", "widths"),
         )
 
 

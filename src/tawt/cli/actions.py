@@ -20,7 +20,7 @@ from tawt.compare.page import comparison_page
 from tawt.compare.tables import markdown
 from tawt.compare.words import in_words
 from tawt.config import load
-from tawt.config.explaining import line_meant, shown
+from tawt.config.explaining import shown
 from tawt.config.yaml_file import read_value
 from tawt.distance.folder import DISTANCE, checked_distances, load_distance
 from tawt.distance.page import distance_page
@@ -33,11 +33,10 @@ from tawt.runs.page import runs_page
 from tawt.sweeps.stopping import stop_on_signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from tawt.compare import Comparison
     from tawt.config import RunConfig
-    from tawt.config.yaml_file import Place
 
 _STORY = (
     "Thirty labelled digits are to be read, and seven other datasets might help. Three group "
@@ -187,18 +186,6 @@ def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
                 f"-o {shown(name)[1:-1]}: {shown(value)} is not YAML: {error}"
             ) from error
     return load(config, values)
-
-
-@contextlib.contextmanager
-def lines_named(path: Path, *, section: Place = ("data", "tasks")) -> Iterator[None]:
-    """Have mistakes of a configuration that only show when it is put to work named by line too."""
-    try:
-        yield
-    except ConfigError as error:
-        line = None if str(path) in str(error) else line_meant(path, str(error), section=section)
-        if line is None:
-            raise
-        raise ConfigError(f"{path}:{line}: {error}") from error
 
 
 def _show(comparison: Comparison, folder: Path) -> None:

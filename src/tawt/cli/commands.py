@@ -109,6 +109,7 @@ def train(
 ) -> None:
     """Train the target model as CONFIG says: one run, one folder."""
     from tawt.cli import actions
+    from tawt.config.explaining import lines_of
     from tawt.runs import Options
 
     options = Options(
@@ -119,7 +120,7 @@ def train(
         device=device,
     )
     run_config = actions.loaded(config, override)
-    with actions.lines_named(config):
+    with lines_of(config):
         actions.train_once(run_config, folder, options=options, quiet=quiet, as_json=as_json)
 
 
@@ -145,10 +146,11 @@ def compare(
     Runs that are finished are not run again, so an interrupted comparison goes on where it was.
     """
     from tawt.cli import actions
+    from tawt.config.explaining import lines_of
     from tawt.runs import Options
 
     run_config = actions.loaded(config, override)
-    with actions.lines_named(config):
+    with lines_of(config):
         actions.compare_rows(
             run_config,
             folder,

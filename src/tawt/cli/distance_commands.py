@@ -50,6 +50,7 @@ def distance(
     training and every estimate is kept when it is made, so run the same command to go on.
     """
     from tawt.cli import actions, distances
+    from tawt.config.explaining import lines_of
     from tawt.distance.study import Asked
 
     asked = Asked(
@@ -59,7 +60,7 @@ def distance(
         matrix=matrix,
     )
     run_config = actions.loaded(config, override)
-    with actions.lines_named(config):
+    with lines_of(config):
         distances.show_distances(
             run_config,
             folder,

@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tawt.cli import console
-from tawt.cli.actions import lines_named, usual_jobs
+from tawt.cli.actions import usual_jobs
+from tawt.config.explaining import lines_of
 from tawt.errors import ConfigError, RunError, suggestion
 from tawt.reproduce import EXPERIMENTS, Making, Request, Setup, Store, load_layout
 from tawt.reproduce.generated import tiny_setup
@@ -164,7 +165,7 @@ def _layout_lines_named(asked: Asked) -> AbstractContextManager[None]:
     """Have mistakes in a layout of the user's own named by line."""
     if asked.data is None or asked.layout is None or asked.layout in layouts():
         return nullcontext()
-    return lines_named(Path(asked.layout), section=SECTION)
+    return lines_of(Path(asked.layout), tasks=SECTION)
 
 
 def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request | None:

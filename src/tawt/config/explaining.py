@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import re
+import difflib
 import reprlib
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from tawt.config import yaml_file as yaml_lines
-from tawt.errors import ConfigError, suggestion
+from tawt.config import yaml_file
+from tawt.errors import ConfigError, Place, TawtError, suggestion
 from tawt.modality.registry import sections_of
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from pydantic import ValidationError
 
-_OF_THE_DATA = ("data", "model")
 _NAMES_A_FIELD = ("missing", "extra_forbidden", "unexpected_keyword_argument")
+_SURE = 0.85  # likeness of two names, to send the reader to another section
 _BRIEFLY = reprlib.Repr()
 _BRIEFLY.maxlevel, _BRIEFLY.maxstring, _BRIEFLY.maxother, _BRIEFLY.maxlong = 3, 120, 120, 60
 
@@ -29,11 +30,11 @@ _BRIEFLY.maxlevel, _BRIEFLY.maxstring, _BRIEFLY.maxother, _BRIEFLY.maxlong = 3, 
 def explained(
     error: ValidationError,
     source: str,
-    lines: dict[yaml_lines.Place, int],
+    lines: Mapping[Place, int],
     *,
     model: type[BaseModel],
     values: Mapping[str, Any],
-) -> str:
+) -> ConfigError:
     """The first thing that is wrong with a file, with the line it is on.
 
     Args:
@@ -46,14 +47,55 @@ def explained(
     problem = error.errors(include_url=False)[0]
     names_a_field = problem["type"] in _NAMES_A_FIELD
     place = _in_file(problem["loc"], values, names_a_field=names_a_field)
-    where = yaml_lines.located(source, place, lines)
+    ours = problem.get("ctx", {}).get("error")
+    if isinstance(ours, TawtError):  # raised by a check of ours, which has said it all
+        return located(ours.inside(*place), source, lines)
     field = ".".join(map(str, place)) or "the configuration"
     if problem["type"] == "missing":
-        return f"{where}: `{field}` is missing."
-    if names_a_field:
-        return f"{where}: there is no field `{field}`; {_nearest(place, model, values)}"
-    got = shown(problem.get("input"))
-    return f"{where}: `{field}`: {problem['msg'][0].lower()}{problem['msg'][1:]}; got {got}."
+        said = f"`{field}` is missing."
+    elif names_a_field:
+        said = f"there is no field `{field}`; {_nearest(place, model, values)}"
+    else:
+        what = f"{problem['msg'][0].lower()}{problem['msg'][1:]}"
+        said = f"`{field}`: {what}; got {shown(problem.get('input'))}."
+    return located(ConfigError(said, place=place), source, lines)
+
+
+def located(error: TawtError, source: str, lines: Mapping[Place, int]) -> ConfigError:
+    """An error with the file, and the line of its place, before what it says.
+
+    Example:
+        >>> error = ConfigError("must be positive.", place=("training", "batch_size"))
+        >>> print(located(error, "study.yaml", {("training",): 7}))
+        study.yaml:7: must be positive.
+    """
+    return ConfigError(f"{yaml_file.located(source, error.place, lines)}: {error}")
+
+
+@contextmanager
+def lines_of(path: Path, *, tasks: Place = ("data", "tasks")) -> Iterator[None]:
+    """Have mistakes of a configuration that only show when it is put to work named by line too.
+
+    Args:
+        path: The file that the configuration came from.
+        tasks: Where that file has its tasks.
+    """
+    try:
+        yield
+    except ConfigError as error:
+        if not error.place:
+            raise
+        inner = error.place
+        place = (*tasks, *inner[2:]) if inner[:2] == ("data", "tasks") else inner
+        where = yaml_file.located(str(path), place, _lines(path))
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _lines(path: Path) -> dict[Place, int]:
+    try:
+        return yaml_file.read(path)[1]
+    except ConfigError:  # it has changed since; what is to be said is said without a line
+        return {}
 
 
 def shown(value: Any) -> str:
@@ -69,49 +111,9 @@ def shown(value: Any) -> str:
         return f"a value of type {type(value).__name__} that is too long to show"
 
 
-def line_named(message: str, lines: dict[yaml_lines.Place, int]) -> int | None:
-    """The line of the first field that a message names, in the section where such fields are.
-
-    Args:
-        message: Of an error that came when the configuration was read.
-        lines: Of the file's values.
-    """
-    for field in re.findall(r"`([\w.]+)`", message):
-        for place in (("training", field), tuple(field.split("."))):
-            if place in lines:
-                return lines[place]
-    return None
-
-
-def line_meant(
-    path: Path, message: str, *, section: yaml_lines.Place = ("data", "tasks")
-) -> int | None:
-    """The line of a configuration that a message about its tasks is about, if it names one.
-
-    Args:
-        path: The file.
-        message: Of an error that came when the configuration was put to work.
-        section: Where the file has its tasks.
-    """
-    try:
-        _, lines = yaml_lines.read(path)
-    except ConfigError:  # it has changed since; what is to be said is said without a line
-        return None
-    tasks = [(*section, name) for name in re.findall(r"[Tt]ask '([^']+)'", message)]
-    fields = re.findall(r"`([\w.]+)`", message)
-    places: list[yaml_lines.Place] = [(*task, field) for task in tasks for field in fields]
-    plainly = [field for field in ("metric", "format", "kind") if field in message]
-    places += [(*task, field) for task in tasks for field in plainly]
-    places += tasks
-    places += [tuple(field.split(".")) for field in fields]
-    if message.startswith("There is no task"):
-        places += [("target",), ("sources",)]
-    return next((lines[place] for place in places if place in lines), None)
-
-
 def _in_file(
     place: tuple[str | int, ...], values: Mapping[str, Any], *, names_a_field: bool
-) -> yaml_lines.Place:
+) -> Place:
     """A place without the types that pydantic tried, which it names and the file does not.
 
     Args:
@@ -137,19 +139,33 @@ def _has(inner: Any, part: str | int) -> bool:
     return isinstance(inner, list) and isinstance(part, int) and part < len(inner)
 
 
-def _nearest(place: yaml_lines.Place, model: type[BaseModel], values: Mapping[str, Any]) -> str:
-    inside = place[:-1]
-    if inside and inside[0] in _OF_THE_DATA:  # whose fields depend on the kind of data
-        data = values.get("data")
-        found = sections_of(data.get("kind")) if isinstance(data, Mapping) else None
-        if found is not None:
-            model, inside = found[_OF_THE_DATA.index(inside[0])], inside[1:]
-    return suggestion(str(place[-1]), _fields(model, inside))
+def _nearest(place: Place, model: type[BaseModel], values: Mapping[str, Any]) -> str:
+    """What is meant by a field that there is not: one of its section, or of another section."""
+    name, section = str(place[-1]), place[:-1]
+    sections = _sections(model, values)
+    first = sections.get(str(section[0])) if section else None
+    here = _fields([model], section) if first is None else _fields([first], section[1:])
+    elsewhere = {field: home for home, inner in sections.items() for field in _fields([inner], ())}
+    close = difflib.get_close_matches(name, [*here, *elsewhere], n=1, cutoff=_SURE)
+    if not close or close[0] in here:
+        return suggestion(name, here)
+    return f"did you mean `{elsewhere[close[0]]}.{close[0]}`?"
 
 
-def _fields(model: Any, place: yaml_lines.Place) -> list[str]:
-    """Names of the fields at a place of the configuration, over all members of unions."""
-    models = [model]
+def _sections(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of a configuration by name; `data` and `model` as the kind of data has them."""
+    found: dict[str, Any] = {}
+    for name, annotation in typing.get_type_hints(model).items():
+        models = _models_in(annotation)
+        if models and typing.get_origin(annotation) is not dict:
+            found[name] = models[0]
+    data = values.get("data")
+    of_data = sections_of(data.get("kind")) if isinstance(data, Mapping) else None
+    return found if of_data is None else {**found, "data": of_data[0], "model": of_data[1]}
+
+
+def _fields(models: list[Any], place: Place) -> list[str]:
+    """Names of the fields at a place inside of these, over all members of unions."""
     for part in place:
         annotations = [typing.get_type_hints(m).get(str(part)) for m in models]
         models = [m for a in annotations for m in _models_in(a)] or models

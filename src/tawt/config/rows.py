@@ -144,7 +144,8 @@ def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
         if needed is not None and config.weighting.unit != "task":
             raise ConfigError(
                 f"The row {name!r} holds the weights of whole tasks; leave it out with "
-                f"`weighting.unit: {config.weighting.unit}`."
+                f"`weighting.unit: {config.weighting.unit}`.",
+                place=("weighting", "unit"),
             )
         if needed is not None and needed not in names:
             raise ConfigError(f"The row {name!r} needs the row {needed!r}; name it too.")

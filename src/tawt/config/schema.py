@@ -16,13 +16,12 @@ from pydantic import (
     model_validator,
 )
 
-from tawt.config import sections
-from tawt.config import yaml_file as yaml_lines
-from tawt.config.explaining import explained, line_named, shown
+from tawt.config import sections, yaml_file
+from tawt.config.explaining import explained, shown
 from tawt.config.presets import PRESETS
 from tawt.config.weighting import WeightingConfig
 from tawt.config.yaml_loader import DEEPEST
-from tawt.errors import ConfigError, TawtError
+from tawt.errors import ConfigError, Place
 from tawt.modality import DataSection, Modality, Section, modality_named
 from tawt.training import Settings
 
@@ -81,12 +80,14 @@ class RunConfig(Section):
         if unit != "task" and self.paradigm == "single-task":
             raise ConfigError(
                 f"`weighting.unit` is {unit}, but with `paradigm: single-task` no source is "
-                "weighed; leave it out, or choose another paradigm."
+                "weighed; leave it out, or choose another paradigm.",
+                place=("weighting", "unit"),
             )
         if unit == "task" and self.training.unit_examples is not None:
             raise ConfigError(
                 "`training.unit_examples` has no effect with `weighting.unit: task`; set that to "
-                "group or example, or leave it out."
+                "group or example, or leave it out.",
+                place=("training", "unit_examples"),
             )
         return self
 
@@ -129,7 +130,7 @@ def load(path: Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
     Raises:
         ConfigError: With the file, the line and the field, if it cannot be run.
     """
-    values, lines = yaml_lines.read(path)
+    values, lines = yaml_file.read(path)
     for name, value in (overrides or {}).items():
         _set(values, name.split("."), value)
     config = parsed(values, source=str(path), lines=lines)
@@ -140,17 +141,13 @@ def parsed(
     values: Mapping[str, Any],
     *,
     source: str = "configuration",
-    lines: Mapping[yaml_lines.Place, int] | None = None,
+    lines: Mapping[Place, int] | None = None,
 ) -> RunConfig:
     """The configuration in a mapping; errors are named after `source`."""
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        said = explained(error, source, dict(lines or {}), model=RunConfig, values=values)
-        raise ConfigError(said) from error
-    except TawtError as error:
-        line = line_named(str(error), dict(lines or {}))
-        raise ConfigError(f"{source}{f':{line}' if line else ''}: {error}") from error
+        raise explained(error, source, lines or {}, model=RunConfig, values=values) from error
 
 
 def dumped(config: RunConfig) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, inside
 from tawt.modality import DataSection, Section, modality_named
 
 
@@ -32,10 +32,8 @@ def read_data(value: Any) -> DataSection:
     if isinstance(value, DataSection):
         return value
     kind = _Kind.model_validate(value).kind
-    try:
+    with inside("kind", saying="`data.kind`: "):
         modality = modality_named(kind)
-    except ConfigError as error:
-        raise ConfigError(f"`data.kind`: {error}") from error
     section: DataSection = modality.data_section.model_validate(value)
     return section
 

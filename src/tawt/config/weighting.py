@@ -35,7 +35,8 @@ class CurvatureConfig(Section):
         if self.damping == 0 and self.kind in ("adam", "kfac", "ekfac", "nystrom"):
             raise ConfigError(
                 f"`weighting.curvature.damping` must be positive for `kind: {self.kind}`, which "
-                "has zeros to divide by."
+                "has zeros to divide by.",
+                place=("damping",),
             )
         return self
 
@@ -97,16 +98,19 @@ class WeightingConfig(Section):
         if self.unit != "task" and self.kind == "fixed":
             raise ConfigError(
                 f"`weighting.unit` is {self.unit}, but with `kind: fixed` no weight is learned; "
-                "leave it out, or take `kind: target-aware`."
+                "leave it out, or take `kind: target-aware`.",
+                place=("unit",),
             )
         if self.unit != "group" and self.group is not None:
             raise ConfigError(
                 f"`weighting.group` has no effect with `unit: {self.unit}`; set `unit: group`, or "
-                "leave it out."
+                "leave it out.",
+                place=("group",),
             )
         if self.unit == "task" and self.way != "auto":
             raise ConfigError(
                 "`weighting.way` has no effect with `unit: task`: it is how single examples are "
-                "measured. Set `unit` to group or example, or leave it out."
+                "measured. Set `unit` to group or example, or leave it out.",
+                place=("way",),
             )
         return self

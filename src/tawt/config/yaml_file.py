@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tawt.config.yaml_loader import MOST_BYTES, BoundedLoader, RefusedError
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, Place
 from tawt.paths import check_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
-
-Place = tuple[str | int, ...]
-"""Keys and positions from the top of a document down to a value."""
 
 
 def read(path: Path) -> tuple[dict[str, Any], dict[Place, int]]:
@@ -56,7 +54,7 @@ def read_value(text: str) -> Any:
         raise ConfigError(f"{_problem(error)[1]}.") from error
 
 
-def line_of(place: Place, lines: dict[Place, int]) -> int | None:
+def line_of(place: Place, lines: Mapping[Place, int]) -> int | None:
     """The line of a value or, where it is missing, of the nearest thing around it.
 
     Example:
@@ -68,7 +66,7 @@ def line_of(place: Place, lines: dict[Place, int]) -> int | None:
     return lines.get(place)
 
 
-def located(source: str, place: Place, lines: dict[Place, int]) -> str:
+def located(source: str, place: Place, lines: Mapping[Place, int]) -> str:
     """A file with the line of a value, as far as it is known.
 
     Example:

@@ -277,7 +277,7 @@ def _telling(config: RunConfig, estimates: Estimates) -> str:
 def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]:
     """The question and the tasks, if they fit together."""
     if not isinstance(config.target, str):
-        raise ConfigError("Distances are to one target; `target` names several.")
+        raise ConfigError("Distances are to one target; `target` names several.", place=("target",))
     tasks = {task.name: task for task in building.tasks(config)}
     sources = tuple(name for name in tasks if name != config.target)
     question = Question(sources, config.target, asked.weights, asked.matrix)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from tawt.config import yaml_file as yaml_lines
+from tawt.config import yaml_file
 from tawt.config.explaining import explained
-from tawt.errors import ConfigError, DataError, TawtError
+from tawt.errors import ConfigError, DataError, Place, inside
 from tawt.modality import Section
 from tawt.reproduce.paper import METRICS, TASKS
 from tawt.text.building import read_task, split_files
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-SECTION: yaml_lines.Place = ("tasks",)
+SECTION: Place = ("tasks",)
 """Where a layout has its tasks."""
 _SPLITS = ("train", "dev", "test")
 
@@ -62,15 +62,14 @@ def load_layout(name: str) -> Layout:
         raise ConfigError(
             f"There is no layout {name!r}; expected a YAML file, or one of {', '.join(layouts())}."
         )
-    values, lines = yaml_lines.read(path)
+    values, lines = yaml_file.read(path)
     try:
         layout = Layout.model_validate(values)
     except ValidationError as error:
-        said = explained(error, str(path), lines, model=Layout, values=values)
-        raise ConfigError(said) from error
+        raise explained(error, str(path), lines, model=Layout, values=values) from error
     for task in layout.tasks:
         if task not in TASKS:
-            where = yaml_lines.located(str(path), (*SECTION, task), lines)
+            where = yaml_file.located(str(path), (*SECTION, task), lines)
             raise ConfigError(
                 f"{where}: there is no task {task!r}; the paper's: {', '.join(TASKS)}."
             )
@@ -112,10 +111,14 @@ def _files(data: Path, given: str | list[str], task: str, split: str) -> str | l
         except (ValueError, IndexError, NotImplementedError) as error:
             raise ConfigError(
                 f"Task {task!r}: `{split}` must be files or patterns relative to {data}; got "
-                f"{pattern!r}."
+                f"{pattern!r}.",
+                place=("data", "tasks", task, split),
             ) from error
         if not matched:
-            raise ConfigError(f"Task {task!r}: `{split}` names {pattern}; {data} has no such file.")
+            raise ConfigError(
+                f"Task {task!r}: `{split}` names {pattern}; {data} has no such file.",
+                place=("data", "tasks", task, split),
+            )
         files += matched
     return files[0] if len(files) == 1 and isinstance(given, str) else files
 
@@ -131,10 +134,8 @@ def training_sizes(tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """
     found = {}
     for name, fields in tasks.items():
-        try:
+        with inside("data", "tasks", name, saying=f"Task {name!r}: "):
             found[name] = len(read_task(TextTask.model_validate(fields), held_out=False).train)
-        except TawtError as error:
-            raise type(error)(f"Task {name!r}: {error}") from error
     return found
 
 
@@ -155,7 +156,8 @@ def check_held_out(tasks: Mapping[str, Mapping[str, Any]], targets: Iterable[str
             if split not in there:
                 raise ConfigError(
                     f"The target task {name!r} has no {split} examples; name their file in the "
-                    f"layout, or hold out a share of train (`held_out: {{{split}: 0.1}}`)."
+                    f"layout, or hold out a share of train (`held_out: {{{split}: 0.1}}`).",
+                    place=("data", "tasks", name),
                 )
 
 

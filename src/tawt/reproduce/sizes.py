@@ -32,7 +32,10 @@ def check_sizes(experiment: str, setup: Setup, runs: Iterable[TaggingRun]) -> No
     for run in runs:
         for task, _ in run.sizes:
             if task not in setup.available:
-                raise ConfigError(f"{experiment} needs the task {task!r}, which the layout lacks.")
+                raise ConfigError(
+                    f"{experiment} needs the task {task!r}, which the layout lacks.",
+                    place=("data", "tasks"),
+                )
     missing = too_small(setup, runs)
     if missing and not setup.cap:
         wanted = ", ".join(

@@ -17,7 +17,7 @@ from tawt.curvature import (
     Neumann,
     Nystrom,
 )
-from tawt.errors import ConfigError, suggestion
+from tawt.errors import ConfigError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.runs.grouping import grouped
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
@@ -56,8 +56,18 @@ def used_names(config: RunConfig) -> list[str]:
     wanted = [*sources_of(config, names), *config.targets]
     for name in wanted:
         if name not in names:
-            raise ConfigError(f"There is no task {name!r} in the data; {suggestion(name, names)}")
+            raise ConfigError(
+                f"There is no task {name!r} in the data; {suggestion(name, names)}",
+                place=_named_at(config, name),
+            )
     return wanted
+
+
+def _named_at(config: RunConfig, name: str) -> Place:
+    """Where the configuration names a task."""
+    if config.sources is not None and name in config.sources:
+        return "sources", config.sources.index(name)
+    return ("target", name) if isinstance(config.target, dict) else ("target",)
 
 
 def sources_of(config: RunConfig, names: Sequence[str]) -> list[str]:
@@ -68,7 +78,8 @@ def sources_of(config: RunConfig, names: Sequence[str]) -> list[str]:
         if name in config.targets:
             raise ConfigError(
                 f"{name!r} is the target and also a source; a task has one role. Take it out of "
-                "`sources`: joint training uses the target's examples by itself."
+                "`sources`: joint training uses the target's examples by itself.",
+                place=_named_at(config, name),
             )
     return config.sources
 
@@ -85,7 +96,10 @@ def paradigm(config: RunConfig) -> Paradigm:
     rate, split = config.fine_tune_learning_rate, config.split_target
     if config.paradigm == "single-task":
         if split:
-            raise ConfigError("`split_target` has no meaning for `paradigm: single-task`.")
+            raise ConfigError(
+                "`split_target` has no meaning for `paradigm: single-task`.",
+                place=("split_target",),
+            )
         return SingleTask(epochs=config.target_epochs)
     if config.paradigm == "pre-training":
         return PreTraining(
@@ -125,7 +139,10 @@ def weighting(
     joint = config.paradigm != "pre-training"
     sources = [task.name for task in found if task.name not in config.targets]
     if not sources:
-        raise ConfigError("There is no source; name at least one, or use `paradigm: single-task`.")
+        raise ConfigError(
+            "There is no source; name at least one, or use `paradigm: single-task`.",
+            place=("sources",),
+        )
     sizes = {task.name: len(task.train) for task in found}
     share = settings.target_share if joint else None
     if joint and share is None:

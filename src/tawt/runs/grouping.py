@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tawt.config.weighting import GroupConfig
     from tawt.tasks import MultiTaskModel, Task
 
+_PLACE = ("weighting", "group", "by")
+
 
 def grouped(
     sources: Sequence[Task],
@@ -56,7 +58,8 @@ def _by_label(task: Task) -> Coded:
     if found is None:
         raise ConfigError(
             f"The labels of {task.name!r} are numbers, which are no groups; group it by column, "
-            "length or cluster."
+            "length or cluster.",
+            place=_PLACE,
         )
     return found
 
@@ -65,7 +68,7 @@ def _by_length(task: Task, count: int) -> Coded:
     """Equally many examples to a group, from short to long."""
     lengths = task.train.lengths
     if lengths is None:
-        raise ConfigError(f"The examples of {task.name!r} are all of one length.")
+        raise ConfigError(f"The examples of {task.name!r} are all of one length.", place=_PLACE)
     edges = np.unique(np.quantile(lengths, np.linspace(0, 1, count + 1)[1:-1]))
     numbers = np.searchsorted(edges, lengths, side="left").astype(np.int32)
     ends = [*edges.astype(int).tolist(), int(lengths.max())]
@@ -78,6 +81,7 @@ def _by_column(task: Task) -> Coded:
     if given is None or (isinstance(given, list) and None in given):
         raise ConfigError(
             f"The data of {task.name!r} does not say which group each example is in: give text a "
-            "field (`fields: {group: NAME}`) or marks between documents, arrays an array `groups`."
+            "field (`fields: {group: NAME}`) or marks between documents, arrays an array `groups`.",
+            place=_PLACE,
         )
     return Coded.of(given)

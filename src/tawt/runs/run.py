@@ -267,7 +267,8 @@ def _check_target(config: RunConfig, tasks: Sequence[Task]) -> None:
     if config.training.patience is not None and not chosen_by:
         raise ConfigError(
             "`training.patience` waits for a better dev score, but the target has no dev examples; "
-            "give it some (text: `held_out`), or leave `patience` out."
+            "give it some (text: `held_out`), or leave `patience` out.",
+            place=("training", "patience"),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, inside
 from tawt.modality.learnable import nothing_to_learn
 from tawt.text.encoding import load_tokenizer, longest_input
 from tawt.text.kinds import Cutting, Wanted, kind_named
@@ -31,12 +31,14 @@ def cutting_of(settings: EncoderConfig) -> Cutting:
     Raises:
         ConfigError: The encoder cannot be had, or reads less at once.
     """
-    tokenizer = load_tokenizer(settings.encoder)
-    longest = longest_input(settings.encoder)
+    with inside("model", "encoder"):
+        tokenizer = load_tokenizer(settings.encoder)
+        longest = longest_input(settings.encoder)
     if longest is not None and settings.max_length > longest:
         raise ConfigError(
             f"`model.max_length` is {settings.max_length}, but {settings.encoder} takes at most "
-            f"{longest} pieces."
+            f"{longest} pieces.",
+            place=("model", "max_length"),
         )
     return Cutting(
         tokenizer=tokenizer,

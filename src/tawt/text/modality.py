@@ -10,7 +10,7 @@ from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from tawt.errors import ConfigError, TawtError
+from tawt.errors import ConfigError, inside
 from tawt.modality import Asked, DataSection, Modality, Predictor, Trained
 from tawt.modality.said import DATA_LOG
 from tawt.paths import home_expanded, resolved, slug
@@ -79,7 +79,8 @@ class TextModality(Modality[D, EncoderConfig]):
             if other != name:
                 raise ConfigError(
                     f"The models of `target` {other!r} and {name!r} would both be saved in the "
-                    f"folder {slug(name)}; rename one of the tasks."
+                    f"folder {slug(name)}; rename one of the tasks.",
+                    place=("target",),
                 )
 
     def tasks(
@@ -212,10 +213,8 @@ class Text(TextModality[TextData]):
         from tawt.text.building import read_task
 
         del is_target
-        try:
+        with inside("data", "tasks", name, saying=f"Task {name!r}: "):
             return read_task(data.tasks[name], held_out=held_out, seed=seed)
-        except TawtError as error:
-            raise type(error)(f"Task {name!r}: {error}") from error
 
     def task_kind(self, data: TextData, name: str) -> str:
         """As the section says."""

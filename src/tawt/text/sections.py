@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from tawt.errors import ConfigError
+from tawt.errors import inside
 from tawt.modality import MOST, DataSection, Section
 from tawt.text.reading import KINDS as READABLE
 
@@ -88,10 +88,8 @@ class TextData(DataSection):
             if task.kind not in READABLE:  # which are known without seconds of imports
                 from tawt.text.kinds import kind_named
 
-                try:
+                with inside("tasks", name, saying=f"`data.tasks.{name}.kind`: "):
                     kind_named(task.kind)
-                except ConfigError as error:
-                    raise ConfigError(f"`data.tasks.{name}.kind`: {error}") from error
         return self
 
 

@@ -98,37 +98,52 @@ class Settings:
         self._at_least("head_epochs", "max_nonfinite", "workers", "weight_decay", low=0)
         for name in ("learning_rate", "head_learning_rate"):
             if not getattr(self, name) > 0:
-                raise ConfigError(f"`{name}` must be positive; got {getattr(self, name)}.")
+                raise ConfigError(
+                    f"`{name}` must be positive; got {getattr(self, name)}.", place=(name,)
+                )
         for name in ("clip_norm", "update_every", "patience", "unit_examples"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise ConfigError(f"`{name}` must be positive (or none); got {value}.")
+                raise ConfigError(
+                    f"`{name}` must be positive (or none); got {value}.", place=(name,)
+                )
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:
                 raise ConfigError(
-                    f"`{name}` must be one of {', '.join(known)}; got {getattr(self, name)!r}."
+                    f"`{name}` must be one of {', '.join(known)}; got {getattr(self, name)!r}.",
+                    place=(name,),
                 )
         if not 0 <= self.warmup < 1:
-            raise ConfigError(f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.")
+            raise ConfigError(
+                f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.",
+                place=("warmup",),
+            )
 
     def _check_numbers(self) -> None:
         """Refuse what is no number, and counts that overflow or start processes without end."""
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, float) and not math.isfinite(value):
-                raise ConfigError(f"`{field.name}` must be a finite number; got {value}.")
+                raise ConfigError(
+                    f"`{field.name}` must be a finite number; got {value}.", place=(field.name,)
+                )
             if isinstance(value, int) and value > _MOST:
-                raise ConfigError(f"`{field.name}` must be at most {_MOST:,}; it is more.")
+                raise ConfigError(
+                    f"`{field.name}` must be at most {_MOST:,}; it is more.", place=(field.name,)
+                )
         if self.workers > MOST_WORKERS:
             raise ConfigError(
                 f"`workers` must be at most {MOST_WORKERS}: each is a process of its own, and one "
-                f"or two for each core are enough; got {self.workers}."
+                f"or two for each core are enough; got {self.workers}.",
+                place=("workers",),
             )
 
     def _at_least(self, *names: str, low: int) -> None:
         for name in names:
             if not getattr(self, name) >= low:
-                raise ConfigError(f"`{name}` must be at least {low}; got {getattr(self, name)}.")
+                raise ConfigError(
+                    f"`{name}` must be at least {low}; got {getattr(self, name)}.", place=(name,)
+                )
 
 
 def learning_rate(step: int, total: int, settings: Settings, *, peak: float) -> float:

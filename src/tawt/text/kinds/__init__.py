@@ -49,7 +49,9 @@ def kind_named(name: str) -> TextKind:
         'text'
     """
     if name not in KINDS:
-        raise ConfigError(f"There is no kind of task {name!r}; {suggestion(name, KINDS)}")
+        raise ConfigError(
+            f"There is no kind of task {name!r}; {suggestion(name, KINDS)}", place=("kind",)
+        )
     return KINDS[name]
 
 

@@ -91,7 +91,8 @@ def chosen_labels(
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         raise ConfigError(
-            f"Task {task!r}: `labels` names {twice!r} twice; each label is one output."
+            f"Task {task!r}: `labels` names {twice!r} twice; each label is one output.",
+            place=("data", "tasks", task, "labels"),
         )
     strange = sorted(set(found) - set(labels))
     if strange:
@@ -122,10 +123,11 @@ choose by r2.
     try:
         found = metric(name, kind=kind, known=known)
     except ConfigError as error:
-        raise ConfigError(f"Task {task!r}: {error}") from error
+        raise error.inside("data", "tasks", task, saying=f"Task {task!r}: ") from error
     if found.best == "smallest":
         raise ConfigError(
-            f"Task {task!r}: the metric {name!r} is an error, better when smaller; choose by r2."
+            f"Task {task!r}: the metric {name!r} is an error, better when smaller; choose by r2.",
+            place=("data", "tasks", task, "metric"),
         )
     return name
 

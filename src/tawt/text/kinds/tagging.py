@@ -122,7 +122,8 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) ->
     if metric in _OF_SPANS and not marked:
         raise ConfigError(
             f"Task {name!r}: the metric {metric!r} is of spans, which tags B-TYPE, I-TYPE and O "
-            f"mark; these are {', '.join(labels[:5])}. Choose accuracy, token_f1 or macro_f1."
+            f"mark; these are {', '.join(labels[:5])}. Choose accuracy, token_f1 or macro_f1.",
+            place=("data", "tasks", name, "metric"),
         )
     kind = Tagging(labels, metric, unseen)
     pieces = WordPieces(

@@ -94,5 +94,7 @@ def metric(name: str, *, kind: str, known: Mapping[str, Metric] | None = None) -
     """
     known = METRICS.get(kind, {}) if known is None else known
     if name not in known:
-        raise ConfigError(f"No metric {name!r} for {kind}; {suggestion(name, known)}")
+        raise ConfigError(
+            f"No metric {name!r} for {kind}; {suggestion(name, known)}", place=("metric",)
+        )
     return known[name]

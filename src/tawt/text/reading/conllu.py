@@ -133,7 +133,7 @@ def check_tag(tag: str) -> None:
         >>> check_tag("misc:NER")
     """
     if tag not in {"upos", "xpos"} and not (tag.startswith(_MISC) and tag != _MISC):
-        raise ConfigError(f"`tag` must be upos, xpos or misc:KEY; got {tag!r}.")
+        raise ConfigError(f"`tag` must be upos, xpos or misc:KEY; got {tag!r}.", place=("tag",))
 
 
 def _token(text: str, *, path: Path, line: int) -> Token:

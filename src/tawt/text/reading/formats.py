@@ -55,7 +55,9 @@ def read(
         [LabelledText(text='Good', second=None, label='pos', line=2, group=None)]
     """
     if kind not in KINDS:
-        raise ConfigError(f"There is no kind of task {kind!r}; {suggestion(kind, KINDS)}")
+        raise ConfigError(
+            f"There is no kind of task {kind!r}; {suggestion(kind, KINDS)}", place=("kind",)
+        )
     name = options.format or guess_format(path, kind=kind, options=options)
     if name in _TAGGED:
         if kind != "tagging":
@@ -105,7 +107,8 @@ def _table(path: Path, kind: TaskKind, options: ReadOptions, usual: str) -> Iter
     if len(separator) != 1 or separator in {"\n", "\r", options.quote}:
         raise ConfigError(
             f"`separator` of a table must be one character, neither a newline nor the quote; got "
-            f"{separator!r}."
+            f"{separator!r}.",
+            place=("separator",),
         )
     return read_table(
         path,

@@ -69,7 +69,8 @@ def _codec(encoding: str) -> str:
     except (LookupError, ValueError) as error:
         raise ConfigError(
             f"`encoding` must be a text encoding that Python knows, such as utf-8 or latin-1; got "
-            f"{encoding!r}."
+            f"{encoding!r}.",
+            place=("encoding",),
         ) from error
 
 

@@ -95,7 +95,9 @@ def check_layer(layer: str) -> None:
         >>> check_layer("ner")
     """
     if layer not in LAYERS:
-        raise ConfigError(f"`layer` must be one of {', '.join(LAYERS)}; got {layer!r}.")
+        raise ConfigError(
+            f"`layer` must be one of {', '.join(LAYERS)}; got {layer!r}.", place=("layer",)
+        )
 
 
 def _check_width(cells: list[str], rows: Sequence[_Row], *, path: Path, line: int) -> None:

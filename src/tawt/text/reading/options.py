@@ -59,18 +59,21 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
             raise ConfigError(
-                f"There is no format {self.format!r}; {suggestion(self.format, FORMATS)}"
+                f"There is no format {self.format!r}; {suggestion(self.format, FORMATS)}",
+                place=("format",),
             )
         for name in self.fields:
             if name not in FIELDS:
                 raise ConfigError(
                     f"`fields` maps our names to the file's, and {name!r} is none of ours: "
-                    f"{suggestion(name, FIELDS)}"
+                    f"{suggestion(name, FIELDS)}",
+                    place=("fields", name),
                 )
         if self.separator == "" or len(self.quote) > 1 or self.quote in {"\n", "\r"}:
             raise ConfigError(
                 f"`separator` must not be empty, and `quote` is one character or none; got "
-                f"{self.separator!r} and {self.quote!r}."
+                f"{self.separator!r} and {self.quote!r}.",
+                place=("separator" if self.separator == "" else "quote",),
             )
         check_tag(self.tag)
         check_layer(self.layer)

@@ -61,17 +61,25 @@ class SplitFiles:
         if (self.folder is None) == (self.train is None):
             raise ConfigError("Give either `folder` or the `train` files (and `dev`, `test`).")
         if self.folder is not None and (self.dev is not None or self.test is not None):
-            raise ConfigError("`dev` and `test` go with `train`; with `folder` they are found.")
+            raise ConfigError(
+                "`dev` and `test` go with `train`; with `folder` they are found.",
+                place=("folder",),
+            )
         if self.folder is None and self.pattern is not None:
-            raise ConfigError("`pattern` chooses among the files of a `folder`; give that too.")
+            raise ConfigError(
+                "`pattern` chooses among the files of a `folder`; give that too.",
+                place=("pattern",),
+            )
         for split, files_given in files.items():
             if isinstance(files_given, Sequence) and not files_given:
-                raise ConfigError(f"`{split}` names no files; give at least one, or leave it out.")
+                raise ConfigError(
+                    f"`{split}` names no files; give at least one, or leave it out.", place=(split,)
+                )
         _check_fractions(self.held_out, {s for s, given in files.items() if given is not None})
         for name in ("limit", "limit_dev", "limit_test"):
             number = getattr(self, name)
             if number is not None and number < 1:
-                raise ConfigError(f"`{name}` must be at least 1; got {number}.")
+                raise ConfigError(f"`{name}` must be at least 1; got {number}.", place=(name,))
 
     def found(self) -> dict[Split, list[Path]]:
         """The files of each split that there is.
@@ -161,18 +169,27 @@ def load(
     return Splits(splits["train"], splits.get("dev"), splits.get("test"), report)
 
 
+_HELD_OUT = ("held_out",)
+
+
 def _check_fractions(fractions: Mapping[str, float], given: set[str]) -> None:
     for split, fraction in fractions.items():
         if split not in {"dev", "test"}:
-            raise ConfigError(f"`held_out` cuts off dev and test; got {split!r}.")
+            raise ConfigError(f"`held_out` cuts off dev and test; got {split!r}.", place=_HELD_OUT)
         if split in given:
             raise ConfigError(
-                f"There are {split} files, so none can be held out; drop one of them."
+                f"There are {split} files, so none can be held out; drop one of them.",
+                place=(*_HELD_OUT, split),
             )
         if not 0 < fraction < 1:
-            raise ConfigError(f"`held_out` for {split} must be between 0 and 1; got {fraction}.")
+            raise ConfigError(
+                f"`held_out` for {split} must be between 0 and 1; got {fraction}.",
+                place=(*_HELD_OUT, split),
+            )
     if sum(fractions.values()) >= 1:
-        raise ConfigError(f"`held_out` leaves nothing to train on; got {dict(fractions)}.")
+        raise ConfigError(
+            f"`held_out` leaves nothing to train on; got {dict(fractions)}.", place=_HELD_OUT
+        )
 
 
 def _listed(files: Path | Sequence[Path] | None) -> list[Path]:

@@ -62,7 +62,10 @@ class WordPieces:
         self._before, self._after = _special_pieces(tokenizer)
         self._room = max_length - len(self._before) - len(self._after)
         if self._room < 1:
-            raise ConfigError(f"`max_length` of {max_length} leaves no room for a word.")
+            raise ConfigError(
+                f"`max_length` of {max_length} leaves no room for a word.",
+                place=("model", "max_length"),
+            )
         self._long = long
         self._overlap = min(self._room - 1, self._room // 4 if overlap is None else overlap)
         self._unknown = tokenizer.unk_token_id
