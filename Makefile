@@ -43,7 +43,7 @@ $(BIN)/python:
 
 $(VENV)/.installed: $(PINS) | $(BIN)/python
 	@echo "Installing tawt into $(VENV) (once)…"
-	$(PIP) -e .
+	$(PIP) -e '.[cli]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -32,7 +32,6 @@ from tawt.curvature import (
     Identity,
     KroneckerFactored,
     Neumann,
-    Nystrom,
 )
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.runs.record import circumstances
@@ -53,7 +52,6 @@ DAMPED: dict[str, Callable[[float], Curvature]] = {
     "K-FAC": lambda damping: KroneckerFactored(damping=damping, eigenvalues="products"),
     "EKFAC": lambda damping: KroneckerFactored(damping=damping),
     "Neumann, 20 terms": lambda damping: Neumann(damping=damping),
-    "Nyström, rank 20": lambda damping: Nystrom(damping=damping),
     "conjugate gradient, 20 iterations": lambda damping: ConjugateGradient(damping=damping),
 }
 _CHEAPEST = "cosine (no curvature)"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from tawt.tasks import Batch, Classification, Examples, Task
+from tawt.arrays import Classification
+from tawt.tasks import Batch, Examples, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -108,11 +108,12 @@ def test_a_misspelt_field_is_named_with_its_line_and_the_right_one(
         ("  preset: paper", "  ratio_bound: 0.5", 9, "weighting.ratio_bound"),
         ("    kind: neumann", "    kind: newton", 11, "weighting.curvature.kind"),
         ("    kind: neumann", "    iterations: 0", 11, "weighting.curvature.iterations"),
-        ("    kind: neumann", "    rank: 0", 11, "weighting.curvature.rank"),
+        ("    kind: neumann", "    rank: 5", 11, "weighting.curvature.rank"),
+        ("    kind: neumann", "    kind: nystrom", 11, "weighting.curvature.kind"),
         ("    kind: neumann", "    labels: true", 11, "weighting.curvature.labels"),
         (
             "    kind: neumann",
-            "    {kind: nystrom, damping: 0}",
+            "    {kind: ekfac, damping: 0}",
             11,
             "weighting.curvature.damping",
         ),
@@ -167,6 +168,30 @@ def test_what_is_said_of_units_is_read_again(weighting):
     config = parsed({**BASE, "weighting": weighting, "training": training})
     assert parsed(yaml.safe_load(dumped(config))) == config
     assert (config.weighting.group is not None) == (config.weighting.unit == "group")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("learning_rate: 0.1", "training.learning_rate"),
+        ("batchsize: 8", "training.batch_size"),
+        ("target_share: 0.5", "weighting.target_share"),
+        ("widths: [8]", "model.widths"),
+        ("weighting: {gradient_examples: 8}", "training.gradient_examples"),
+    ],
+)
+def test_a_field_of_another_section_is_sent_there(write, line, meant):
+    path = write(f"data: {{kind: digits}}\ntarget: digit\n{line}\n")
+    message = refused(path)
+    assert message.startswith(f"{path}:3: there is no field")
+    assert message.endswith(f"did you mean `{meant}`?")
+
+
+def test_a_mistake_that_shows_when_it_is_put_to_work_carries_its_place():
+    config = parsed({**BASE, "sources": ["parity", "odd"]})
+    with pytest.raises(ConfigError, match="no task 'odd'") as error:
+        building.used_names(config)
+    assert error.value.place == ("sources", 1)
 
 
 def test_what_is_missing_is_named(write):

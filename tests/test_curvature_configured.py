@@ -14,10 +14,10 @@ from tawt.curvature import (
     Identity,
     KroneckerFactored,
     Neumann,
-    Nystrom,
 )
 from tawt.demos.grammar import generate
 from tawt.demos.tiny import write_tiny_encoder
+from tawt.errors import ConfigError
 from tawt.runs import run
 from tawt.runs.building import rule
 
@@ -31,7 +31,6 @@ KINDS = {
     "ekfac": ({"damping": 0.5}, KroneckerFactored(damping=0.5)),
     "conjugate-gradient": ({"iterations": 3}, ConjugateGradient(iterations=3)),
     "neumann": ({"iterations": 3, "damping": 0.0}, Neumann(terms=3, damping=0.0)),
-    "nystrom": ({"rank": 3, "damping": 0.5}, Nystrom(rank=3, damping=0.5)),
     "dense": ({}, Dense(damping=0.01)),
 }
 
@@ -57,7 +56,22 @@ def test_a_configuration_builds_it(kind):
     assert dataclasses.asdict(built) == dataclasses.asdict(expected)
 
 
-@pytest.mark.parametrize("kind", ["adam", "kfac", "ekfac", "nystrom"])
+def test_what_replaced_nystrom_is_named():
+    curvature = {"kind": "nystrom", "rank": 5}
+    with pytest.raises(ConfigError, match=r"`weighting.curvature.kind`: nystrom was removed; use "):
+        configuration("identity", weighting={"curvature": curvature})
+    with pytest.raises(ConfigError, match=r"`weighting.curvature.rank` belonged to .*`iterations`"):
+        configuration("identity", weighting={"curvature": {"rank": 5}})
+
+
+def test_a_configuration_that_a_run_wrote_with_every_default_still_loads():
+    now = configuration("neumann")
+    written = now.model_dump(mode="json")
+    written["weighting"]["curvature"]["rank"] = 20
+    assert parsed(written) == now
+
+
+@pytest.mark.parametrize("kind", ["adam", "kfac", "ekfac"])
 @pytest.mark.parametrize("model", [{"kind": "cnn"}, {"widths": [8]}], ids=["cnn", "mlp"])
 def test_a_run_uses_it(kind, model, tmp_path):
     small = {"batch_size": 256, "update_every": 3}
@@ -65,7 +79,7 @@ def test_a_run_uses_it(kind, model, tmp_path):
     assert_measured(tmp_path / "run")
 
 
-@pytest.mark.parametrize("kind", ["adam", "ekfac", "conjugate-gradient", "nystrom"])
+@pytest.mark.parametrize("kind", ["adam", "ekfac", "conjugate-gradient"])
 def test_a_run_on_text_uses_it(kind, tmp_path):
     """Encoders have fused attention, padding, embeddings and norms."""
     words = [sentence.words for sentence in generate(100, seed=0)]

@@ -15,7 +15,6 @@ from tawt.curvature import (
     Identity,
     KroneckerFactored,
     Neumann,
-    Nystrom,
     WeightedHessian,
 )
 from tawt.gradients import dot, squared_norm, trainable
@@ -31,7 +30,6 @@ CURVATURES = {
         damping=damping, iterations=500, tolerance=1e-13
     ),
     "neumann": lambda damping: Neumann(damping=damping, terms=100),
-    "nystrom": lambda damping: Nystrom(rank=10, damping=damping),
     "kfac": lambda damping: KroneckerFactored(damping=damping, eigenvalues="products"),
     "ekfac": lambda damping: KroneckerFactored(damping=damping),
     "ekfac, given labels": lambda damping: KroneckerFactored(damping=damping, labels="given"),

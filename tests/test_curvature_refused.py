@@ -13,7 +13,6 @@ from tawt.curvature import (
     Identity,
     KroneckerFactored,
     Neumann,
-    Nystrom,
     WeightedHessian,
 )
 from tawt.errors import ConfigError, TrainingError
@@ -27,7 +26,6 @@ NUMBERS = {
     Identity: ["scale"],
     KroneckerFactored: ["damping", "seed"],
     Neumann: ["damping", "terms", "step_size"],
-    Nystrom: ["damping", "rank", "seed"],
 }
 SETTINGS = [(make, name) for make, names in NUMBERS.items() for name in names]
 
@@ -41,7 +39,7 @@ def test_settings_are_finite_numbers(make, name, value):
 
 @pytest.mark.parametrize(
     ("make", "name"),
-    [(ConjugateGradient, "iterations"), (Neumann, "terms"), (Nystrom, "rank")],
+    [(ConjugateGradient, "iterations"), (Neumann, "terms")],
 )
 def test_counts_are_whole(make, name):
     with pytest.raises(ConfigError, match=name):
@@ -85,7 +83,6 @@ def test_others_without_damping_go_on_with_what_they_have(make):
 CURVATURES = {
     "conjugate gradient": ConjugateGradient(damping=1.0),
     "neumann": Neumann(damping=1.0),
-    "nystrom": Nystrom(damping=1.0, rank=3),
     "kfac": KroneckerFactored(damping=1.0, eigenvalues="products"),
     "ekfac": KroneckerFactored(damping=1.0, labels="given"),
     "dense": Dense(damping=1.0),

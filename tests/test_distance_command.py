@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tawt.files.whole import read_sealed
+from tawt.files.whole import read_sealed, write_sealed
 from tests.conftest import labelled
 from tests.test_report import BROWSER, HOSTILE, Page, opened, plots
 
@@ -107,6 +107,9 @@ def test_without_training_there_are_estimates_and_no_verdict(call, study, traini
     status, out, err = call("distance", study.path, "--no-training", "--out", "d")
     assert (status, err, trainings) == (0, "", [])
     assert "Nothing was trained, so there is no verdict." in out
+    said = out.partition("no estimate ordered sources by what they gain the target")
+    assert said[1]
+    assert "Nearest by" not in said[0]
     assert "verdict" not in out.partition("Nothing was trained")[0]
     found = result("d")
     assert (found["trained"], found["gains"], found["terms"]) == ({}, {}, None)
@@ -229,6 +232,22 @@ def test_the_page_is_made_again_from_the_folder(call, study, trainings):
         assert words in before
     assert call("report", "d", "--out", "elsewhere.html")[0] == 0
     assert Path("elsewhere.html").read_text() == before
+
+
+def test_a_folder_with_estimates_that_are_no_longer_made_is_shown_with_them(call, study, trainings):
+    assert call("distance", study.path, *ONE_SEED, "--out", "d", "--quiet")[0] == 0
+    assert '"nce"' not in Path("d", "report.html").read_text()
+    values = result("d")
+    for number, found in enumerate(values["estimates"]["goal"].values()):
+        found |= {"nce": -0.5 * number, "logme": 0.1, "h_score": 1.0, "transrate": 2.0}
+        found["alignment"] = 0.25
+    values["correlations"] |= {"nce": 0.75, "alignment": 0.5}
+    write_sealed(Path("d", "distance.json"), values)
+    status, _, err = call("report", "d")
+    assert (status, err) == (0, "")
+    page = Path("d", "report.html").read_text()
+    for words in ('"nce"', '"logme"', "alignment (\\u03c1 = 0.50)", "nce (\\u03c1 = 0.75)"):
+        assert words in page
 
 
 def test_a_damaged_result_has_no_page(call, study, trainings):

@@ -198,7 +198,7 @@ def test_a_stop_shows_no_table_where_it_was_not_asked_for(call, study, stopping)
 
 def test_estimates_of_something_else_are_not_taken(tmp_path):
     [piece] = [each for each in pieces(["near"], ["goal"], {}) if each.what == "steps"]
-    found = Found({"goal": {"tangent": 0.1, "alignment": math.nan}}, {"tangent": 2.0})
+    found = Found({"goal": {"tangent": 0.1, "leep": math.nan}}, {"tangent": 2.0})
     sizes = SampleSizes()
     KeptEstimates(tmp_path, seed=0, sizes=sizes).keep(piece, found)
 
@@ -207,7 +207,7 @@ def test_estimates_of_something_else_are_not_taken(tmp_path):
 
     again = known()
     assert again.values["goal"]["tangent"] == 0.1
-    assert math.isnan(again.values["goal"]["alignment"])
+    assert math.isnan(again.values["goal"]["leep"])
     assert known(seed=1) is None
     assert known(sizes=replace(sizes, step=255)) is None
     assert known(weights=(("near", 0.5),)) is None

@@ -9,7 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tawt.tasks import Batch, Classification, Examples, MultiTaskModel, Task
+from tawt.arrays import Classification
+from tawt.tasks import Batch, Examples, MultiTaskModel, Task
 from tawt.tasks.examples import Subset
 from tawt.training import Settings, SingleTask, train
 from tawt.training.parts import Parts

@@ -15,7 +15,8 @@ import sys
 
 import torch
 
-from tawt.tasks import Classification, MultiTaskModel, Task
+from tawt.arrays import Classification
+from tawt.tasks import MultiTaskModel, Task
 from tawt.training import JointTraining, Settings, train
 from tawt.units import Units
 from tawt.weighting import TargetAware

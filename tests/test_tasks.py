@@ -8,8 +8,9 @@ import torch
 from sklearn import metrics
 from torch import nn
 
+from tawt.arrays import Classification, Regression
 from tawt.errors import DataError
-from tawt.tasks import Batch, Classification, Examples, MultiTaskModel, Regression, Task
+from tawt.tasks import Batch, Examples, MultiTaskModel, Task
 from tawt.tasks.examples import Subset
 
 DOUBLE = {"dtype": torch.float64}

@@ -10,12 +10,12 @@ import pytest
 import torch
 from torch import nn
 
-from tawt.arrays import MLP, SmallCNN, classification, regression
+from tawt.arrays import MLP, Classification, SmallCNN, classification, regression
 from tawt.curvature import ConjugateGradient, Identity
 from tawt.errors import ConfigError, DataError, Interrupted, TrainingError, WeightsError
 from tawt.hypergradient import Cosine, CurvatureWeighted
 from tawt.simplex import mirror_step
-from tawt.tasks import Classification, Examples, MultiTaskModel, Task
+from tawt.tasks import Examples, MultiTaskModel, Task
 from tawt.training import JointTraining, PreTraining, Settings, SingleTask, loop, train
 from tawt.training import stretch as stretches
 from tawt.training.batches import Schedule

@@ -7,9 +7,11 @@ The object to add to a training loop is `TargetAware`; the whole of it is `train
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tawt.extras import missing
 from tawt.version import __version__
 
 if TYPE_CHECKING:
+    from tawt.arrays import Classification, Regression
     from tawt.curvature import (
         AdamDiagonal,
         ConjugateGradient,
@@ -17,12 +19,11 @@ if TYPE_CHECKING:
         Identity,
         KroneckerFactored,
         Neumann,
-        Nystrom,
     )
     from tawt.distance import task_distance
     from tawt.errors import TawtError
     from tawt.hypergradient import Cosine, CurvatureWeighted
-    from tawt.tasks import Classification, MultiTaskModel, Regression, Task
+    from tawt.tasks import MultiTaskModel, Task
     from tawt.training import (
         JointTraining,
         PreTraining,
@@ -48,7 +49,6 @@ __all__ = [
     "KroneckerFactored",
     "MultiTaskModel",
     "Neumann",
-    "Nystrom",
     "PreTraining",
     "Regression",
     "Settings",
@@ -67,6 +67,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "arrays": ("Classification", "Regression"),
     "curvature": (
         "AdamDiagonal",
         "ConjugateGradient",
@@ -74,12 +75,11 @@ _HOMES = {
         "Identity",
         "KroneckerFactored",
         "Neumann",
-        "Nystrom",
     ),
     "distance": ("task_distance",),
     "errors": ("TawtError",),
     "hypergradient": ("Cosine", "CurvatureWeighted"),
-    "tasks": ("Classification", "MultiTaskModel", "Regression", "Task"),
+    "tasks": ("MultiTaskModel", "Task"),
     "training": (
         "JointTraining",
         "PreTraining",
@@ -97,7 +97,10 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(f"tawt.{home}"), name)
+            try:
+                return getattr(import_module(f"tawt.{home}"), name)
+            except ModuleNotFoundError as error:
+                raise ImportError(f"tawt.{name}: {missing(error) or error}") from error
     raise AttributeError(f"module 'tawt' has no attribute {name!r}")
 
 

@@ -10,8 +10,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from tawt.arrays.images import image_of
+from tawt.arrays.kinds import Classification, Regression
 from tawt.errors import DataError
-from tawt.tasks import Batch, Classification, Examples, Regression, Shown, Task
+from tawt.tasks import Batch, Examples, Shown, Task
 from tawt.tasks.examples import digests_of
 from tawt.units import Coded
 

@@ -11,9 +11,10 @@ from safetensors.torch import load_file, save
 
 from tawt import files
 from tawt.arrays.building import input_shape, network
+from tawt.arrays.kinds import Classification, Regression
 from tawt.arrays.sections import NetworkConfig
 from tawt.errors import RunError, TawtError, suggestion
-from tawt.tasks import Classification, Kind, MultiTaskModel, Regression
+from tawt.tasks import Kind, MultiTaskModel
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -44,10 +44,11 @@ def distance(
 ) -> None:
     """How far each source is from the target: measured by training, and estimated without.
 
-    Without training it says which sources look near. With training it also says whether each
-    source helps, hurts or makes no difference to the target, and whether more target data, more
-    source data or better-matched sources would help most. Ctrl-C shows what is known so far. Every
-    training and every estimate is kept when it is made, so run the same command to go on.
+    Estimates without training do not order sources by what they gain the target: they say which
+    are likely to have the smaller trained distance. Training also says whether each source helps,
+    hurts or makes no difference to the target, and whether more target data, more source data or
+    better-matched sources would help most. Ctrl-C shows what is known so far. Every training and
+    every estimate is kept when it is made, so run the same command to go on.
     """
     from tawt.cli import actions, distances
     from tawt.config.explaining import lines_of

@@ -16,6 +16,7 @@ import typer
 
 from tawt.cli.plain import plain
 from tawt.errors import Interrupted, TawtError, first_line, is_out_of_memory
+from tawt.extras import missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,8 @@ def _users(error: Exception) -> str | None:
     """What is said of an error that the user can do something about; none for a bug."""
     if isinstance(error, TawtError):
         return str(error)
+    if isinstance(error, ImportError) and (advice := missing(error)) is not None:
+        return advice
     if isinstance(error, ImportError) and any(sign in str(error) for sign in _NO_ROOM):
         return (
             "Out of memory while loading tawt's libraries, which need about 2 GB of address space; "
@@ -72,8 +75,8 @@ def _users(error: Exception) -> str | None:
         )
     if isinstance(error, RuntimeError | MemoryError) and is_out_of_memory(error):
         return (
-            "Out of memory. Lower the batch size (--batch-size, or `training.batch_size`), choose "
-            "a smaller model, or use --device cpu."
+            "Out of memory. Lower `training.batch_size` in the configuration, choose a smaller "
+            "model, or run it where there is more memory."
         )
     if isinstance(error, OSError):  # a file or folder that cannot be had, wherever it turned up
         what = error.strerror or str(error)

@@ -14,8 +14,6 @@ from tawt.cli import console
 from tawt.cli.actions import loaded
 from tawt.errors import ConfigError
 from tawt.runs.inspecting import inspect_config
-from tawt.text.inspecting import inspect_file
-from tawt.text.reading import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
         SplitFacts,
         TaskFacts,
     )
-    from tawt.text.reading import TaskKind
+    from tawt.text.reading import ReadOptions, TaskKind
 
 _SHOWN_LABELS = 10
 _NUMBERS: dict[str, Callable[[NumberFacts], float]] = {
@@ -65,6 +63,8 @@ class FileOptions:
 
     def read_options(self) -> ReadOptions:
         """How the file is read."""
+        from tawt.text.reading import ReadOptions
+
         given = {name: value for name, value in self.reading.items() if value is not None}
         return ReadOptions(**{**given, "fields": dict(map(_field, given.get("fields") or []))})
 
@@ -86,6 +86,8 @@ def inspect_data(
             )
         facts = inspect_config(loaded(path, overrides))
     else:
+        from tawt.text.inspecting import inspect_file
+
         if overrides:
             raise ConfigError(f"-o replaces values of a configuration; {path} is a data file.")
         facts = inspect_file(

@@ -7,7 +7,6 @@
 | `KroneckerFactored` | solved layer by layer | a pass a source, eigenvectors of each layer |
 | `ConjugateGradient` | solved by conjugate gradient | one Hessian product an iteration |
 | `Neumann` | summed as a Neumann series | one Hessian product a term |
-| `Nystrom` | solved in a random subspace | `rank` Hessian products, and as many copies in memory |
 | `Dense` | solved exactly, in float64 | one product per parameter: an oracle for small models |
 
 `docs/curvature.md` says which to choose.
@@ -20,7 +19,6 @@ from tawt.curvature.dense import Dense
 from tawt.curvature.identity import Identity
 from tawt.curvature.kronecker import KroneckerFactored
 from tawt.curvature.neumann import Neumann
-from tawt.curvature.nystrom import Nystrom
 
 __all__ = [
     "AdamDiagonal",
@@ -30,6 +28,5 @@ __all__ = [
     "Identity",
     "KroneckerFactored",
     "Neumann",
-    "Nystrom",
     "WeightedHessian",
 ]

@@ -5,11 +5,12 @@ problem). From these alone:
 
 | estimate | asks | smaller means |
 | --- | --- | --- |
-| `leep`, `nce` | do the source head's answers on the target's items tell their labels? | farther |
-| `logme`, `h_score`, `transrate` | does what the source's head looks at explain them? | farther |
-| `alignment` | does the source's gradient point where the target's does, as TAWT asks? | farther |
+| `leep` | do the source head's answers on the target's items tell their labels? | farther |
 | `bottleneck` | the target's risk on no more than what the source's head looks at | nearer |
 | `tangent` | the target's risk on the encoder that the source would train, linearised | nearer |
+
+None of them orders sources by what they gain the target; they tell the trained distance, more or
+less (`docs/distance.md`).
 """
 
 from __future__ import annotations
@@ -19,34 +20,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import torch
-
 from tawt.distance.items import Items
+from tawt.distance.leep import leep
 from tawt.distance.pieces import Found, Kept, Meter, NothingKept, passes, pieces
 from tawt.distance.probe import Probe
 from tawt.distance.samples import Looked, Samples, SampleSizes
-from tawt.distance.tangent import (
-    Sample,
-    gradient_of_samples,
-    slope,
-    starting_vectors,
-    tangent_items,
-    tangent_step,
-)
-from tawt.distance.transferability import h_score, leep, logme, nce, transrate
-from tawt.gradients import squared_norm, untouched
+from tawt.distance.tangent import tangent_items, tangent_step
+from tawt.gradients import untouched
 from tawt.per_example.conditions import full_float32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from torch import Tensor, nn
+    from torch import nn
 
     from tawt.distance.pieces import Piece
+    from tawt.distance.tangent import Sample
     from tawt.tasks import Task
 
+ESTIMATES = ("leep", "bottleneck", "tangent")
+"""What is made."""
 NEARER_IF_LARGER = ("leep", "nce", "logme", "h_score", "transrate", "alignment")
-"""Scores; the others are distances."""
+"""Scores; the others are distances. All but the first are only in results of before."""
+READABLE = (*NEARER_IF_LARGER, "bottleneck", "tangent")
+"""What results, new and old, may have."""
 
 
 def as_distance(estimate: str, value: float) -> float:
@@ -59,8 +56,7 @@ def as_distance(estimate: str, value: float) -> float:
     return -value if estimate in NEARER_IF_LARGER else value
 
 
-_TIMED = ("alignment", "bottleneck", "tangent")
-ESTIMATES = (*NEARER_IF_LARGER, "bottleneck", "tangent")
+_TIMED = ("heads", "scores", "bottleneck", "tangent")
 
 
 @dataclass(frozen=True)
@@ -76,17 +72,17 @@ class Estimates:
     def of(cls, targets: Sequence[str], found: Mapping[Piece, Found]) -> Estimates:
         """From all pieces, or those that there are."""
         values: dict[str, dict[str, dict[str, float]]] = {name: {} for name in targets}
-        spent = dict.fromkeys(("heads", "scores", *_TIMED), 0.0)
+        spent = dict.fromkeys(_TIMED, 0.0)
         for piece, each in found.items():
-            for part, more in each.seconds.items():
-                spent[part] += more
+            for part in _TIMED:  # what was kept by an earlier version may have more
+                spent[part] += each.seconds.get(part, 0.0)
             if not piece.what.startswith("own"):
                 for target in piece.targets:
                     known = values[target].setdefault(piece.name, {})
-                    known.update(each.values[target])
-        seconds = dict.fromkeys(NEARER_IF_LARGER[:-1], spent["heads"] + spent["scores"])
-        seconds |= {name: spent["heads"] + spent[name] for name in _TIMED}
-        return cls(values, seconds)
+                    made = each.values[target]
+                    known.update({name: made[name] for name in ESTIMATES if name in made})
+        parts = {"leep": "scores", "bottleneck": "bottleneck", "tangent": "tangent"}
+        return cls(values, {name: spent["heads"] + spent[part] for name, part in parts.items()})
 
 
 @dataclass(frozen=True)
@@ -98,14 +94,6 @@ class _Target:
     """Training examples."""
     unseen: Looked
     """Held-out ones."""
-
-
-@dataclass(frozen=True)
-class _Slope:
-    """What alignment with a target needs."""
-
-    sample: Sample
-    start: list[tuple[Tensor, Tensor]]
 
 
 class Estimator:
@@ -125,7 +113,6 @@ class Estimator:
         self._meter = Meter(lambda done: None)
         self._samples = Samples(representation, sizes=self._sizes, seed=seed, on_pass=self._passed)
         self._targets: dict[int, _Target] = {}
-        self._slopes: dict[int, _Slope] = {}
         self._seconds: dict[str, float] = {}
 
     def estimates(
@@ -190,7 +177,7 @@ class Estimator:
         else:
             samples = [self._sample(task, weight) for task, weight in tasks]
             if piece.what == "own steps":
-                values = {piece.name: self._own_steps(samples, goals[piece.name])}
+                values = {piece.name: {"stepped": self._stepped(samples, [goals[piece.name]])[0]}}
             else:
                 values = self._of_steps(samples, goals, own)
         return Found(values, self._seconds)
@@ -208,66 +195,38 @@ class Estimator:
             found[name]["bottleneck"] = self._through(source, each) - own[name]["through"]
         return found
 
-    def _own_steps(self, samples: Sequence[Sample], target: _Target) -> dict[str, float]:
-        with self._timed("alignment"):
-            gradient = self._gradient(samples)
-            norm = _norm(gradient)
-        with self._timed("tangent"):
-            return {"norm": norm, "stepped": self._stepped(samples, gradient, [target])[0]}
-
     def _of_steps(
         self,
         samples: Sequence[Sample],
         targets: Mapping[str, _Target],
         own: Mapping[str, Mapping[str, float]],
     ) -> dict[str, dict[str, float]]:
-        """Cosines of the samples' gradient with the targets', and what their step would cost."""
-        slopes = {name: self._slope(each.task) for name, each in targets.items()}
-        with self._timed("alignment"):
-            gradient = self._gradient(samples)
-            norm = _norm(gradient)
-            found = {
-                name: {
-                    "alignment": slope(
+        """What the samples' step would cost each target."""
+        risks = self._stepped(samples, list(targets.values()))
+        return {
+            name: {"tangent": risk - own[name]["stepped"]}
+            for name, risk in zip(targets, risks, strict=True)
+        }
+
+    def _stepped(self, samples: Sequence[Sample], targets: Sequence[_Target]) -> list[float]:
+        """L0* of the linearised encoder after the samples' step; clipped log-loss."""
+        with self._timed("tangent"):
+            step = tangent_step(self._representation, samples, on_pass=self._passed)
+            risks = []
+            for target in targets:
+                seen, unseen = (
+                    tangent_items(
                         self._representation,
-                        each.sample,
-                        gradient,
-                        start=each.start,
+                        target.task.kind,
+                        looked.batches,
+                        step,
+                        looked.items,
                         on_pass=self._passed,
                     )
-                    / (norm * own[name]["norm"])
-                }
-                for name, each in slopes.items()
-            }
-        with self._timed("tangent"):
-            risks = self._stepped(samples, gradient, list(targets.values()))
-        for name, risk in zip(targets, risks, strict=True):
-            found[name]["tangent"] = risk - own[name]["stepped"]
-        return found
-
-    def _gradient(self, samples: Sequence[Sample]) -> list[Tensor]:
-        return gradient_of_samples(self._representation, samples, on_pass=self._passed)
-
-    def _stepped(
-        self, samples: Sequence[Sample], gradient: list[Tensor], targets: Sequence[_Target]
-    ) -> list[float]:
-        """L0* of the linearised encoder after the samples' step; clipped log-loss."""
-        step = tangent_step(self._representation, samples, gradient=gradient, on_pass=self._passed)
-        risks = []
-        for target in targets:
-            seen, unseen = (
-                tangent_items(
-                    self._representation,
-                    target.task.kind,
-                    looked.batches,
-                    step,
-                    looked.items,
-                    on_pass=self._passed,
+                    for looked in (target.seen, target.unseen)
                 )
-                for looked in (target.seen, target.unseen)
-            )
-            risks.append(Probe.fitted(seen, on_pass=self._passed).risk(unseen).clipped)
-        return risks
+                risks.append(Probe.fitted(seen, on_pass=self._passed).risk(unseen).clipped)
+            return risks
 
     def _through(self, source: Task, target: _Target) -> float:
         """The target's risk, clipped log-loss, on what a source's head makes of the vectors."""
@@ -294,14 +253,6 @@ class Estimator:
             self._targets[id(task)] = found
         return self._targets[id(task)]
 
-    def _slope(self, task: Task) -> _Slope:
-        if id(task) not in self._slopes:
-            sample = self._sample(task)
-            with self._timed("alignment"):
-                start = starting_vectors(self._representation, sample, on_pass=self._passed)
-            self._slopes[id(task)] = _Slope(sample, start)
-        return self._slopes[id(task)]
-
     def _passed(self, more: float) -> None:
         self._meter.add(more)
 
@@ -312,23 +263,9 @@ class Estimator:
         self._seconds[what] = self._seconds.get(what, 0.0) + time.perf_counter() - began
 
 
-def _norm(gradient: Sequence[Tensor]) -> float:
-    return float(squared_norm([*gradient]).sqrt()) or 1.0
-
-
 def _transferred(probe: Probe, items: Items) -> dict[str, float]:
-    """What a source's head says of a target's items, against their labels; nothing of one label."""
-    outputs, labels = probe.outputs(items.vectors), items.labels
-    if bool((labels == labels[0]).all()):
+    """What a source's head says of a target's items, against their labels; of classes, not one."""
+    labels = items.labels
+    if probe.is_regression or items.is_regression or bool((labels == labels[0]).all()):
         return {}
-    outputs_alike = (outputs - outputs.mean(0)) / outputs.std(correction=0).clamp(min=1e-12)
-    ones = torch.ones(len(outputs), 1, dtype=outputs.dtype)
-    found = {"logme": logme(torch.cat([outputs_alike, ones], 1), labels)}
-    if items.is_regression:
-        return found
-    found["h_score"] = h_score(outputs_alike, labels)
-    found["transrate"] = transrate(outputs_alike, labels)
-    if not probe.is_regression:
-        found["leep"] = leep(outputs.softmax(-1), labels)
-        found["nce"] = nce(outputs.argmax(-1), labels)
-    return found
+    return {"leep": leep(probe.outputs(items.vectors).softmax(-1), labels)}

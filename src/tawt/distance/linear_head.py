@@ -58,16 +58,6 @@ class LinearHead:
         total = F.cross_entropy(outputs[known], labels[known].long(), reduction="sum")
         return total / max(1, int(known.sum()))
 
-    def slopes(self, vectors: Tensor, labels: Tensor, along: Tensor) -> Tensor:
-        """How fast each known item's loss rises as its vector moves along a direction."""
-        outputs, moved = self.outputs(vectors), along @ self.weight.T
-        if self.is_regression:
-            return (outputs[:, 0] - labels.to(outputs)) * moved[:, 0] / self.variance
-        known = self._known(labels)
-        outputs, moved, labels = outputs[known], moved[known], labels[known].long()
-        mean = (outputs.softmax(-1) * moved).sum(-1)
-        return mean - moved.gather(1, labels[:, None])[:, 0]
-
     def _known(self, labels: Tensor) -> Tensor:
         """Items whose label the head was fitted for; at others it could only guess."""
         inside = labels < len(self.seen)

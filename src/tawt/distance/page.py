@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from tawt.distance import ESTIMATES
-from tawt.distance.estimates import NEARER_IF_LARGER, as_distance
+from tawt.distance.estimates import NEARER_IF_LARGER, READABLE, as_distance
 from tawt.report import build_page, titled
 
 if TYPE_CHECKING:
@@ -23,6 +22,10 @@ HEADINGS = ("source", "distance\nwrong answers", "distance\nclipped loss", "esti
             "verdict", "recommendation")  # fmt: skip
 _ABOUT = ("seeds", "seconds", "versions", "machine", "commit")
 _SHOWN = ("leep", "tangent")
+NOT_GAINS = (
+    "Where it was measured, no estimate ordered sources by what they gain the target; it says "
+    "which are likely to have the smaller trained distance."
+)
 
 
 def distance_page(values: Values) -> str:
@@ -103,6 +106,8 @@ def caption(values: Values) -> str:
         f"Estimate: {values['telling']}, from the encoder as it is, without training; {nearer} is "
         "nearer. "
     )
+    if any(values["trained"].values()):  # else it leads the sentences
+        said += f"{NOT_GAINS} "
     if values["gains"]:
         said += (
             f"Gain: what the source adds to the target's {values['metric']} (points) when both are "
@@ -122,8 +127,8 @@ def sentences(values: Values) -> list[str]:
     if not values["trained"]:
         nearest = [name for name in names(values) if name in values["sources"]]
         said.append(
-            f"Nearest by {values['telling']}: {', '.join(nearest[:3])}. Nothing was trained, so "
-            "there is no verdict."
+            f"{NOT_GAINS} Nearest by {values['telling']}: {', '.join(nearest[:3])}. Nothing was "
+            "trained, so there is no verdict."
         )
     terms = values["terms"]
     if terms:
@@ -160,7 +165,7 @@ def measures_map(values: Values) -> go.Figure:
         wrong = [_mean(trained, name, "zero_one") for name in rows]
         if None not in wrong:
             columns["trained, wrong"] = wrong
-    for estimate in reversed(ESTIMATES):
+    for estimate in reversed(READABLE):
         found = [estimates.get(name, {}).get(estimate) for name in rows]
         if any(value is not None for value in found):
             columns[estimate] = found
@@ -193,7 +198,7 @@ def distance_map(values: Values) -> go.Figure:
 def against_truth(values: Values) -> go.Figure:
     """Estimates, from the nearest (0) to the farthest (1) of a target, by the trained distance."""
     figure = go.Figure()
-    for estimate in reversed(ESTIMATES):
+    for estimate in reversed(READABLE):
         x, y, labels = [], [], []
         for target, distances in values["trained"].items():
             known = values["estimates"].get(target, {})

@@ -27,9 +27,9 @@ class Piece:
     | what | of | finds |
     | --- | --- | --- |
     | `own heads` | a target | the risk through its own head |
-    | `heads` | a source | what its head says of the targets, and their risk through it |
-    | `own steps` | a target | the length of its gradient, and the risk after its own step |
-    | `steps` | a source or a mixture | alignment with the targets, and their risk after its step |
+    | `heads` | a source | LEEP of its head for the targets, and their risk through it |
+    | `own steps` | a target | the risk after its own step |
+    | `steps` | a source or a mixture | the targets' risk after its step |
     """
 
     what: Literal["own heads", "heads", "own steps", "steps"]
@@ -118,7 +118,7 @@ def passes(
         return heads + (seen if piece.what == "own heads" else 0)
     own_step = FORWARD + BACKWARD + _ITERATIONS * _PRODUCT
     steps = sum(own_step * _count(task.train, sizes.step) for task in tasks)
-    return steps + seen + sum(_count(task.train, sizes.step) for task in others)
+    return steps + seen
 
 
 def _count(examples: Examples, most: int) -> int:

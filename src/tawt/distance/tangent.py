@@ -47,7 +47,6 @@ def tangent_step(
     representation: nn.Module,
     samples: Sequence[Sample],
     *,
-    gradient: Vector | None = None,
     damping: float = 1.0,
     iterations: int = 2,
     on_pass: OnPass = uncounted,
@@ -57,13 +56,11 @@ def tangent_step(
     Args:
         representation: φ at its start, in evaluation mode.
         samples: Of the sources.
-        gradient: Of the samples, where it is known already.
         damping: λ, as a share of the curvature along the gradient.
         iterations: Of conjugate gradient.
         on_pass: Told of every pass over a batch.
     """
-    if gradient is None:
-        gradient = gradient_of_samples(representation, samples, on_pass=on_pass)
+    gradient = gradient_of_samples(representation, samples, on_pass=on_pass)
     residual = [-entry for entry in gradient]
     squared = squared_norm([*residual])
     step = [torch.zeros_like(entry) for entry in residual]
@@ -126,46 +123,6 @@ def gradient_of_samples(
             _add(total, gradient_of(loss, parameters), sample.weight / len(sample.batches))
             on_pass(3)
     return total
-
-
-def starting_vectors(
-    representation: nn.Module, sample: Sample, *, on_pass: OnPass = uncounted
-) -> list[tuple[Tensor, Tensor]]:
-    """Of each batch: φ(x) of every item, and its label."""
-    found = []
-    for batch in sample.batches:
-        with torch.no_grad():
-            found.append(sample.kind.items(representation(batch.inputs), batch.labels))
-        on_pass(1)
-    return found
-
-
-def slope(
-    representation: nn.Module,
-    sample: Sample,
-    direction: Vector,
-    *,
-    start: Sequence[tuple[Tensor, Tensor]] | None = None,
-    on_pass: OnPass = uncounted,
-) -> float:
-    """⟨∇L, d⟩ without ∇L: forward passes, and no memory for a gradient.
-
-    Args:
-        representation: φ at its start.
-        sample: Whose loss is L.
-        direction: d.
-        start: `starting_vectors` of the sample, where they are known already.
-        on_pass: Told of every pass over a batch.
-    """
-    if start is None:
-        start = starting_vectors(representation, sample, on_pass=on_pass)
-    moved, slopes = _Moved(representation, direction), []
-    for batch, (vectors, labels) in zip(sample.batches, start, strict=True):
-        with torch.no_grad():
-            each = sample.head.slopes(vectors, labels, moved.along(sample.kind, batch, vectors))
-            slopes.append(each.sum() / max(1, len(each)))
-        on_pass(1)
-    return float(torch.stack(slopes).mean())
 
 
 def _product(

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, suggestion
+from tawt.extras import missing
 from tawt.modality.interface import Modality
 
 if TYPE_CHECKING:
@@ -32,17 +33,15 @@ class _BuiltIn:
 
     module: str
     member: str
-    extra: str
-    packages: tuple[str, ...]
+    libraries: tuple[str, ...]
 
 
-_TEXT = ("text", ("transformers", "tokenizers", "seqeval"))
-_ARRAYS = ("arrays", ("sklearn",))
+_TEXT, _ARRAYS = ("transformers", "tokenizers", "seqeval"), ("sklearn",)
 _BUILT_IN = {
-    "digits": _BuiltIn("tawt.demos.digits", "DIGITS", *_ARRAYS),
-    "arrays": _BuiltIn("tawt.arrays.modality", "ARRAYS", *_ARRAYS),
-    "text": _BuiltIn("tawt.text.modality", "TEXT", *_TEXT),
-    "grammar": _BuiltIn("tawt.demos.generated", "GRAMMAR", *_TEXT),
+    "digits": _BuiltIn("tawt.demos.digits", "DIGITS", _ARRAYS),
+    "arrays": _BuiltIn("tawt.arrays.modality", "ARRAYS", _ARRAYS),
+    "text": _BuiltIn("tawt.text.modality", "TEXT", _TEXT),
+    "grammar": _BuiltIn("tawt.demos.generated", "GRAMMAR", _TEXT),
 }
 _known: dict[str, Modality[Any, Any]] = {}
 _registered: dict[str, str] = {}  # module by name, of those that came by `register`
@@ -136,12 +135,10 @@ def import_registered(modules: Iterable[str]) -> None:
 
 def _built_in(name: str) -> Modality[Any, Any]:
     home = _BUILT_IN[name]
-    missing = [package for package in home.packages if find_spec(package) is None]
-    if missing:
-        raise ConfigError(
-            f"The kind of data {name!r} needs the package {missing[0]}, which is not installed: "
-            f"pip install 'tawt[{home.extra}]'"
-        )
+    for library in home.libraries:
+        if find_spec(library) is None:
+            lacking = ModuleNotFoundError(f"No module named {library!r}", name=library)
+            raise ConfigError(f"{name} cannot be read: {missing(lacking)}")
     found: Modality[Any, Any] = vars(import_module(home.module))[home.member]
     return found
 

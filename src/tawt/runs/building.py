@@ -15,7 +15,6 @@ from tawt.curvature import (
     Identity,
     KroneckerFactored,
     Neumann,
-    Nystrom,
 )
 from tawt.errors import ConfigError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
@@ -227,7 +226,6 @@ def _curvature(settings: CurvatureConfig) -> Curvature:
             damping=damping, iterations=settings.iterations
         ),
         "neumann": lambda: Neumann(damping=damping, terms=settings.iterations),
-        "nystrom": lambda: Nystrom(damping=damping, rank=settings.rank),
         "dense": lambda: Dense(damping=damping),
     }
     return kinds[settings.kind]()

@@ -2,18 +2,7 @@
 
 from tawt.tasks.examples import Batch, Examples, Shown
 from tawt.tasks.kind import Kind
-from tawt.tasks.kinds import Classification, Regression
 from tawt.tasks.model import MultiTaskModel
 from tawt.tasks.task import SplitName, Task
 
-__all__ = [
-    "Batch",
-    "Classification",
-    "Examples",
-    "Kind",
-    "MultiTaskModel",
-    "Regression",
-    "Shown",
-    "SplitName",
-    "Task",
-]
+__all__ = ["Batch", "Examples", "Kind", "MultiTaskModel", "Shown", "SplitName", "Task"]

@@ -3,8 +3,8 @@ import random
 import pytest
 from sklearn import metrics as sklearn
 
+from tawt.arrays import Regression
 from tawt.errors import ConfigError
-from tawt.tasks import Regression
 from tawt.text.metrics import METRICS, mae, metric, mse, r2
 
 NAMES = [(kind, name) for kind, known in METRICS.items() for name in known]

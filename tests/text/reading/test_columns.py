@@ -142,3 +142,17 @@ def test_documents_named_in_comments(file, separator):
 
 def test_sentences_without_documents_have_no_group(file):
     assert groups(read_columns(file("a.txt", "# text = a\na X\n\nb X\n"))) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("He\tO\nNew York\tB-LOC\n", 2), ("New York\tB-LOC\nis\tO\n", 2)]
+)
+def test_a_blank_inside_a_word_suggests_tabs(file, text, line):
+    with pytest.raises(DataError, match=rf":{line}: expected .*every line has 2.*separator: tab`"):
+        list(read_columns(file("data.txt", text)))
+
+
+def test_no_tabs_are_suggested_where_they_would_not_help(file):
+    with pytest.raises(DataError, match="Mend the line") as error:
+        list(read_columns(file("data.txt", "He O\nNew York B-LOC\n")))
+    assert "tab`" not in str(error.value)

@@ -39,6 +39,12 @@ def test_words_are_the_syntactic_ones(file, end, mark):
     assert tags == [("O", "O", "B-LOC=x", "O"), ("O",)]
 
 
+def test_words_and_values_are_left_as_they_are(file):
+    path = file("a.conllu", conllu("1|10  000|_|X|_|_|_|_|_|").rstrip() + "\tA=b=c d\n")
+    assert next(read_conllu(path)).words == ("10  000",)
+    assert next(read_conllu(path, tag="misc:A")).tags == ("b=c d",)
+
+
 def test_a_misc_key_that_no_word_has(file):
     path = file("a.conllu", conllu(SENTENCES))
     with pytest.raises(DataError, match="no word has 'NR' in its MISC column; did you mean 'NER'"):
@@ -58,6 +64,8 @@ def test_unknown_tags(file, tag):
         ("x|a|a|X|_|_|_|_|_|_", "'x' is no ID of a word; expected 1, 2, …"),
         ("_|a|a|X|_|_|_|_|_|_", "'_' is no ID of a word; expected 1, 2, …"),
         (f"{'1' * 5000}|a|a|X|_|_|_|_|_|_", "is no ID of a word; expected 1, 2, …"),
+        ("2-1|a|a|X|_|_|_|_|_|_", "'2-1' is no ID of a word; expected 1, 2, …"),
+        ("01|a|a|X|_|_|_|_|_|_", "'01' is no ID of a word; expected 1, 2, …"),
         ("2|a|a|X|_|_|_|_|_|_", "the word has ID 2; expected 1. Is there a blank line missing"),
         ("1|a|a|_|_|_|_|_|_|_", "the word 'a' has no UPOS tag; choose another `tag`"),
         ("1||a|X|_|_|_|_|_|_", "a word is empty or blank: ''."),

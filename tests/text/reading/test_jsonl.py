@@ -1,5 +1,6 @@
 """JSON lines."""
 
+import json
 import re
 
 import pytest
@@ -173,3 +174,18 @@ def test_groups_that_are_none(file, group, message):
     path = file("a.jsonl", f'\n{{"text": "a", "label": "x"{group}}}')
     with pytest.raises(DataError, match=re.escape(f"{path}:2: {message}")):
         list(read_jsonl(path, kind="classification", fields={"group": "site"}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "record", "meant"),
+    [
+        ("tagging", {"text": "good", "label": "yes"}, "classification"),
+        ("tagging", {"premise": "a", "hypothesis": "b", "label": "yes"}, "pair"),
+        ("classification", {"tokens": ["a"], "tags": ["O"]}, "tagging"),
+    ],
+)
+def test_a_forgotten_kind_is_suggested(tmp_path, kind, record, meant):
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    with pytest.raises(DataError, match=f"give `kind: {meant}`"):
+        list(read_jsonl(path, kind=kind))

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
 from tawt.errors import DataError
-from tawt.tasks import Classification
 from tawt.text.kinds.making import (
     Cutting,
     Wanted,
@@ -35,7 +35,7 @@ _SHOWN = ("accuracy", "macro_f1", "matthews")
 
 
 @dataclass(frozen=True)
-class TextClassification(Classification, TextAnswers):
+class TextClassification(TextAnswers):
     """One of several labels for a whole text.
 
     Args:
@@ -49,9 +49,14 @@ class TextClassification(Classification, TextAnswers):
         0.5
     """
 
+    labels: tuple[str, ...]
     metric: str = "accuracy"
     positive: str | None = None
     unseen: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.labels:
+            raise DataError("A classification task needs at least one label; got none.")
 
     @property
     def problem_type(self) -> ProblemType | None:
@@ -61,6 +66,10 @@ class TextClassification(Classification, TextAnswers):
     def head(self, width: int) -> nn.Module:
         """A linear layer with one output per label."""
         return last_layer(width, len(self.labels))
+
+    def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
+        """Cross-entropy of each text."""
+        return F.cross_entropy(outputs, labels, reduction="none")
 
     def answers(self, outputs: Tensor, labels: Tensor) -> tuple[list[str], list[str]]:
         """Gold and most probable label of each text."""
@@ -74,6 +83,10 @@ class TextClassification(Classification, TextAnswers):
         if self.positive is not None:
             found["positive_f1"] = positive_f1(gold, predicted, self.positive)
         return found
+
+    def example_scores(self, gold: Sequence[str], predicted: Sequence[str]) -> list[float]:
+        """One where the label is right, zero where it is not."""
+        return [float(g == p) for g, p in zip(gold, predicted, strict=True)]
 
 
 def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
-from tawt.tasks import Regression
 from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer, whole_task
 from tawt.text.kinds.text_kind import ProblemType, TextAnswers, TextKind
 from tawt.text.metrics import METRICS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TextRegression(Regression, TextAnswers):
+class TextRegression(TextAnswers):
     """One number for a whole text.
 
     Args:
@@ -49,11 +49,19 @@ class TextRegression(Regression, TextAnswers):
 
     def losses(self, outputs: Tensor, labels: Tensor) -> Tensor:
         """Squared error of each text, in float32; answers keep the labels as they are given."""
-        return super().losses(outputs, labels.float())
+        return F.mse_loss(outputs.squeeze(-1), labels.float(), reduction="none")
+
+    def answers(self, outputs: Tensor, labels: Tensor) -> tuple[list[float], list[float]]:
+        """Gold and predicted number of each text."""
+        return labels.tolist(), outputs.squeeze(-1).float().tolist()
 
     def scores(self, gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
         """Correlations, explained variance and errors."""
         return {name: each.score(gold, predicted) for name, each in METRICS["regression"].items()}
+
+    def example_scores(self, gold: Sequence[float], predicted: Sequence[float]) -> list[float]:
+        """Minus the squared error."""
+        return [-((g - p) ** 2) for g, p in zip(gold, predicted, strict=True)]
 
 
 def regression_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:

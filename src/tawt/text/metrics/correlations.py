@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
+from sklearn import metrics
 
-from tawt.text.metrics.pairing import pairs
+from tawt.text.metrics.coding import coded
+from tawt.text.metrics.pairing import check_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,18 +30,11 @@ def matthews(gold: Sequence[str], predicted: Sequence[str]) -> float:
         >>> matthews(["a", "b"], ["a", "a"])
         0.0
     """
-    both = pairs(gold, predicted)
-    size = len(both)
-    golds, predictions = Counter(gold), Counter(predicted)
-    # Covariances times size², in whole numbers: exactly zero where nothing varies.
-    covariance = size * sum(g == p for g, p in both) - sum(
-        count * predictions[label] for label, count in golds.items()
-    )
-    gold_variance = size**2 - sum(count**2 for count in golds.values())
-    predicted_variance = size**2 - sum(count**2 for count in predictions.values())
-    if gold_variance == 0 or predicted_variance == 0:
+    check_pairs(gold, predicted)
+    codes = coded(gold, predicted)
+    if len(codes.labels) == 1:  # scikit-learn says 0 too, but warns
         return 0.0
-    return covariance / math.sqrt(gold_variance * predicted_variance)
+    return float(metrics.matthews_corrcoef(codes.gold, codes.predicted))
 
 
 def pearson(gold: Sequence[float], predicted: Sequence[float]) -> float:
@@ -52,15 +46,16 @@ def pearson(gold: Sequence[float], predicted: Sequence[float]) -> float:
         >>> pearson([1.0, 2.0, 3.0], [5.0, 5.0, 5.0])
         0.0
     """
-    both = np.asarray(pairs(gold, predicted), dtype=float)
+    check_pairs(gold, predicted)
+    both = np.asarray([gold, predicted], dtype=float)
     if not np.isfinite(both).all():
         return math.nan
-    if (np.ptp(both, axis=0) == 0).any():
+    if (np.ptp(both, axis=1) == 0).any():
         return 0.0
     with warnings.catch_warnings():
         # A model that has just begun to learn predicts nearly one number; that is no news.
         warnings.simplefilter("ignore", stats.NearConstantInputWarning)
-        return float(stats.pearsonr(both[:, 0], both[:, 1]).statistic)
+        return float(stats.pearsonr(*both).statistic)
 
 
 def spearman(gold: Sequence[float], predicted: Sequence[float]) -> float:
@@ -72,5 +67,5 @@ def spearman(gold: Sequence[float], predicted: Sequence[float]) -> float:
         >>> spearman([4.0, 4.0], [1.0, 2.0])
         0.0
     """
-    ranks = [stats.rankdata(column) for column in zip(*pairs(gold, predicted), strict=True)]
-    return pearson(ranks[0].tolist(), ranks[1].tolist())
+    check_pairs(gold, predicted)
+    return pearson(stats.rankdata(gold).tolist(), stats.rankdata(predicted).tolist())

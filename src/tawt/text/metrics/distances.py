@@ -1,17 +1,21 @@
-"""How far predicted numbers are from the gold ones; as in `tawt.tasks.Regression`."""
+"""How far predicted numbers are from the gold ones, by scikit-learn.
+
+Numbers that are not finite give NaN: scikit-learn refuses them, and a model that has diverged is to
+be scored all the same.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn import metrics
 
-from tawt.text.metrics.pairing import pairs
+from tawt.text.metrics.pairing import check_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Sequence
 
 
 def mse(gold: Sequence[float], predicted: Sequence[float]) -> float:
@@ -21,7 +25,7 @@ def mse(gold: Sequence[float], predicted: Sequence[float]) -> float:
         >>> mse([1.0, 2.0], [1.0, 4.0])
         2.0
     """
-    return float(np.square(_errors(gold, predicted)).mean())
+    return _score(metrics.mean_squared_error, gold, predicted)
 
 
 def mae(gold: Sequence[float], predicted: Sequence[float]) -> float:
@@ -31,7 +35,7 @@ def mae(gold: Sequence[float], predicted: Sequence[float]) -> float:
         >>> mae([1.0, 2.0], [1.0, 4.0])
         1.0
     """
-    return float(np.abs(_errors(gold, predicted)).mean())
+    return _score(metrics.mean_absolute_error, gold, predicted)
 
 
 def r2(gold: Sequence[float], predicted: Sequence[float]) -> float:
@@ -43,12 +47,16 @@ def r2(gold: Sequence[float], predicted: Sequence[float]) -> float:
         >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
         0.5
     """
-    errors = _errors(gold, predicted)
-    spread = float(np.square(np.asarray(gold) - np.mean(gold)).sum())
-    return 1 - float(np.square(errors).sum()) / spread if np.ptp(gold) > 0 else 0.0
+    return _score(_explained, gold, predicted)
 
 
-def _errors(gold: Sequence[float], predicted: Sequence[float]) -> NDArray[np.float64]:
-    both = np.asarray(pairs(gold, predicted), dtype=float)
-    errors: NDArray[np.float64] = both[:, 0] - both[:, 1]
-    return errors
+def _explained(gold: Sequence[float], predicted: Sequence[float]) -> float:
+    return float(metrics.r2_score(gold, predicted)) if np.ptp(gold) > 0 else 0.0
+
+
+def _score(
+    score: Callable[[Any, Any], float], gold: Sequence[float], predicted: Sequence[float]
+) -> float:
+    check_pairs(gold, predicted)
+    finite = np.isfinite([gold, predicted]).all()
+    return float(score(gold, predicted)) if finite else math.nan

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from tawt.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-T = TypeVar("T")
 
-
-def pairs(gold: Sequence[T], predicted: Sequence[T]) -> list[tuple[T, T]]:
-    """Each gold answer with its prediction.
+def check_pairs(gold: Sequence[Any], predicted: Sequence[Any]) -> None:
+    """Refuse answers that cannot be compared one by one.
 
     Raises:
         DataError: There are more of one than of the other, or none at all.
 
     Example:
-        >>> pairs(["a", "b"], ["a", "c"])
-        [('a', 'a'), ('b', 'c')]
+        >>> check_pairs(["a"], [])  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        tawt.errors.DataError: Every gold answer needs one prediction; got 1 gold and 0 predicted...
     """
     if len(gold) != len(predicted):
         raise DataError(
@@ -29,29 +29,27 @@ def pairs(gold: Sequence[T], predicted: Sequence[T]) -> list[tuple[T, T]]:
         )
     if len(gold) == 0:
         raise DataError("There is nothing to score: expected at least one answer, got none.")
-    return list(zip(gold, predicted, strict=True))
 
 
-def token_pairs(
+def tokens_of(
     gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
-) -> list[tuple[str, str]]:
-    """Each token's gold tag with its predicted tag, over all sentences.
+) -> tuple[list[str], list[str]]:
+    """The gold and the predicted tags of all tokens, sentence after sentence.
 
     Raises:
         DataError: A sentence has more tags of one than of the other, or there are none at all.
 
     Example:
-        >>> token_pairs([["O"], ["B-V", "O"]], [["O"], ["O", "O"]])
-        [('O', 'O'), ('B-V', 'O'), ('O', 'O')]
+        >>> tokens_of([["O"], ["B-V", "O"]], [["O"], ["O", "O"]])
+        (['O', 'B-V', 'O'], ['O', 'O', 'O'])
     """
-    tokens: list[tuple[str, str]] = []
-    for number, (gold_tags, predicted_tags) in enumerate(pairs(gold, predicted)):
+    check_pairs(gold, predicted)
+    for number, (gold_tags, predicted_tags) in enumerate(zip(gold, predicted, strict=True)):
         if len(gold_tags) != len(predicted_tags):
             raise DataError(
                 f"Sentence {number} needs one predicted tag per gold tag; got {len(gold_tags)} "
                 f"gold and {len(predicted_tags)} predicted. Was the sentence cut?"
             )
-        tokens += zip(gold_tags, predicted_tags, strict=True)
-    if not tokens:
+    if not any(map(len, gold)):
         raise DataError("There is nothing to score: every sentence is empty.")
-    return tokens
+    return list(chain.from_iterable(gold)), list(chain.from_iterable(predicted))

@@ -10,7 +10,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import IOB2, Tokens
 
 from tawt.errors import DataError
-from tawt.text.metrics.pairing import token_pairs
+from tawt.text.metrics.pairing import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ def span_f1(
         >>> span_f1(gold, [["B-PER", "I-PER", "O", "O"]], reading="strict")
         {'precision': 1.0, 'recall': 0.5, 'f1': 0.6666666666666666, 'f1/LOC': 0.0, 'f1/PER': 1.0}
     """
-    token_pairs(gold, predicted)  # refuses what cannot be compared
+    tokens_of(gold, predicted)  # refuses what cannot be compared
     in_gold, in_predicted, in_both = Counter[str](), Counter[str](), Counter[str]()
     for gold_tags, predicted_tags in zip(gold, predicted, strict=True):
         gold_spans = set(spans(gold_tags, reading=reading))
@@ -109,7 +109,7 @@ def sentence_span_f1(
         >>> sentence_span_f1(["O"], ["O"], reading="strict")
         1.0
     """
-    token_pairs([gold_tags], [predicted_tags])
+    tokens_of([gold_tags], [predicted_tags])
     gold_spans = set(spans(gold_tags, reading=reading))
     predicted_spans = set(spans(predicted_tags, reading=reading))
     if not gold_spans and not predicted_spans:

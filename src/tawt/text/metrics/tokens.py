@@ -1,4 +1,4 @@
-"""Right and wrong labels, of tokens and of whole examples.
+"""Right and wrong labels, of tokens and of whole examples, by scikit-learn.
 
 Functions on flat label lists serve classification; those named `token_…` take the tags of each
 sentence and score all tokens of the corpus alike.
@@ -6,11 +6,13 @@ sentence and score all tokens of the corpus alike.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
+from sklearn import metrics
+
 from tawt.errors import DataError
-from tawt.text.metrics.pairing import pairs, token_pairs
+from tawt.text.metrics.coding import coded
+from tawt.text.metrics.pairing import check_pairs, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +25,9 @@ def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> float:
         >>> accuracy(["a", "b", "b", "a"], ["a", "b", "a", "a"])
         0.75
     """
-    return _accuracy(pairs(gold, predicted))
+    check_pairs(gold, predicted)
+    codes = coded(gold, predicted)
+    return float(metrics.accuracy_score(codes.gold, codes.predicted))
 
 
 def token_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
@@ -33,7 +37,7 @@ def token_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[s
         >>> token_accuracy([["DT", "NN"], ["VB", "RB"]], [["DT", "NN"], ["NN", "RB"]])
         0.75
     """
-    return _accuracy(token_pairs(gold, predicted))
+    return accuracy(*tokens_of(gold, predicted))
 
 
 def macro_f1(gold: Sequence[str], predicted: Sequence[str]) -> float:
@@ -46,7 +50,9 @@ def macro_f1(gold: Sequence[str], predicted: Sequence[str]) -> float:
         >>> macro_f1(["a", "b"], ["a", "a"]).__round__(3)
         0.333
     """
-    return _macro_f1(pairs(gold, predicted))
+    check_pairs(gold, predicted)
+    codes = coded(gold, predicted)
+    return float(metrics.f1_score(codes.gold, codes.predicted, average="macro"))
 
 
 def token_macro_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
@@ -56,7 +62,7 @@ def token_macro_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[s
         >>> token_macro_f1([["a"], ["b"]], [["a"], ["a"]]).__round__(3)
         0.333
     """
-    return _macro_f1(token_pairs(gold, predicted))
+    return macro_f1(*tokens_of(gold, predicted))
 
 
 def positive_f1(gold: Sequence[str], predicted: Sequence[str], positive: str = "1") -> float:
@@ -75,13 +81,17 @@ def positive_f1(gold: Sequence[str], predicted: Sequence[str], positive: str = "
         >>> positive_f1(["yes", "no", "yes"], ["yes", "yes", "no"], positive="yes")
         0.5
     """
-    both = pairs(gold, predicted)
+    check_pairs(gold, predicted)
     if positive not in gold:
         raise DataError(
             f"F1 of the label {positive!r} needs gold examples of it; "
             f"got only {sorted(set(gold))}. Name one of these, or use macro_f1."
         )
-    return _f1_by_label(both)[positive]
+    return float(
+        metrics.f1_score(
+            [label == positive for label in gold], [label == positive for label in predicted]
+        )
+    )
 
 
 def token_f1(
@@ -96,22 +106,8 @@ def token_f1(
         >>> token_f1([["O", "B-V"], ["B-V"]], [["B-V", "B-V"], ["O"]])
         0.5
     """
-    both = token_pairs(gold, predicted)
-    right = sum(g == p != outside for g, p in both)
-    marked = sum((g != outside) + (p != outside) for g, p in both)
-    return 2 * right / marked if marked else 0.0
-
-
-def _accuracy(both: list[tuple[str, str]]) -> float:
-    return sum(g == p for g, p in both) / len(both)
-
-
-def _macro_f1(both: list[tuple[str, str]]) -> float:
-    by_label = _f1_by_label(both)
-    return sum(by_label.values()) / len(by_label)
-
-
-def _f1_by_label(both: list[tuple[str, str]]) -> dict[str, float]:
-    marked = Counter(label for pair in both for label in pair)
-    right = Counter(g for g, p in both if g == p)
-    return {label: 2 * right[label] / marked[label] for label in sorted(marked)}
+    codes = coded(*tokens_of(gold, predicted))
+    marked = [code for code, tag in enumerate(codes.labels) if tag != outside]
+    if not marked:
+        return 0.0
+    return float(metrics.f1_score(codes.gold, codes.predicted, labels=marked, average="micro"))

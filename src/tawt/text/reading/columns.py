@@ -95,7 +95,7 @@ def read_columns(
                 continue
             start = number
         width = width or len(cells)
-        word, tag = columns.pick(cells, width, number)
+        word, tag = columns.pick(cells, width, number, encoding=encoding)
         words.append(word)
         tags.append(tag)
     if words:
@@ -184,9 +184,9 @@ class _Columns:
         # Without any line that does not begin with "#", two columns are a word and its tag.
         return len(cells) < 2 if width is None else len(cells) != width
 
-    def pick(self, cells: list[str], width: int, line: int) -> tuple[str, str]:
+    def pick(self, cells: list[str], width: int, line: int, *, encoding: str) -> tuple[str, str]:
         if len(cells) != width or width < 2:
-            raise self._ragged(cells, width, line)
+            raise self.ragged(cells, width, line, encoding=encoding)
         for name, index in (("word_column", self.word), ("tag_column", self.tag)):
             if not -width <= index < width:
                 raise problem(
@@ -212,15 +212,26 @@ class _Columns:
             )
         return checked_word(cells[self.word], path=self.path, line=line), tag
 
-    def _ragged(self, cells: list[str], width: int, line: int) -> Exception:
+    def ragged(self, cells: list[str], width: int, line: int, *, encoding: str) -> DataError:
+        """What to say of a line that has another number of columns than the first."""
         between = "blanks or tabs" if self.separator is None else repr(self.separator)
+        remedy = "Mend the line, or give the file's `separator`."
+        if self.separator is None and (by_tabs := _width_by_tabs(self.path, encoding)):
+            remedy = f"With tabs alone between them every line has {by_tabs}, and blanks are part "
+            remedy += "of words: give `separator: tab`."
         return problem(
             self.path,
             line,
             f"expected {width if width > 1 else 'at least 2'} columns separated by {between}; "
-            f"got {len(cells)}: {shown((self.separator or ' ').join(cells))}. Mend the line, or "
-            "give the file's `separator`.",
+            f"got {len(cells)}: {shown((self.separator or ' ').join(cells))}. {remedy}",
         )
+
+
+def _width_by_tabs(path: Path, encoding: str) -> int | None:
+    """How many columns every line has if they are cut at tabs, where that is the same number."""
+    sample = sample_columns(path, separator="\t", encoding=encoding)
+    widths = {len(cells) for rows in sample.sentences for cells in rows}
+    return widths.pop() if len(widths) == 1 and min(widths) > 1 else None
 
 
 def _width(columns: _Columns, encoding: str) -> int | None:

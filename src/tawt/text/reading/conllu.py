@@ -1,16 +1,13 @@
-"""CoNLL-U, the format of Universal Dependencies.
+"""CoNLL-U, the format of Universal Dependencies: a word a line, ten columns between tabs.
 
-Each line is parsed by the `conllu` library. Its incremental parser works on whole sentences and
-forgets which line they came from, so lines are grouped into sentences here.
+The columns are ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS and MISC; `_` stands for
+nothing. `docs/decisions/012-conllu.md` says why they are read here and not by a library.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-from conllu.exceptions import ParseException
-from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_line, parse_nullable_value
+from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, DataError, suggestion
 from tawt.text.reading.checks import checked_word
@@ -20,13 +17,17 @@ from tawt.text.reading.lines import read_lines
 from tawt.text.reading.problems import problem, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from conllu.models import Token
-
+_COLUMNS = 10
+_FORM, _LAST = 1, 9
+_TAGS = {"upos": 3, "xpos": 4}
 _MISC = "misc:"
-_BLANKS = re.compile(r" {2,}")  # the library would take them for a tab
+# Nine digits are plenty: Python refuses to make a number of five thousand.
+_WORD = re.compile(r"0|[1-9][0-9]{0,8}")
+_MULTIWORD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
+_EMPTY_NODE = re.compile(r"[0-9]{1,9}\.[1-9][0-9]{0,8}")
 _MOST_KEYS = 100  # as many are remembered, to suggest one
 
 
@@ -79,20 +80,20 @@ def read_conllu(
                 yield TaggedSentence(tuple(words), tuple(tags), start, group)
                 words, tags = [], []
             continue
-        token = _token(line.rstrip("\n"), path=path, line=number)
-        if isinstance(token["id"], tuple):  # a multiword token or an empty node
+        cells = _cells(line.rstrip("\n"), path=path, line=number)
+        if not _is_word(cells[0], path=path, line=number):
             continue
-        _check_order(token["id"], len(words) + 1, path=path, line=number)
+        _check_order(int(cells[0]), len(words) + 1, path=path, line=number)
         start = start if words else number
-        words.append(checked_word(token["form"], path=path, line=number))
-        tags.append(checked_word(tags_of(token, number), path=path, line=number, what="tag"))
+        words.append(checked_word(cells[_FORM], path=path, line=number))
+        tags.append(checked_word(tags_of(cells, number), path=path, line=number, what="tag"))
     if words:
         yield TaggedSentence(tuple(words), tuple(tags), start, group)
     tags_of.check_seen()
 
 
 class _Tags:
-    """The tag of a token; remembers which MISC keys there were."""
+    """The tag of a word; remembers which MISC keys there were."""
 
     def __init__(self, path: Path, tag: str) -> None:
         check_tag(tag)
@@ -101,18 +102,18 @@ class _Tags:
         self.column = tag
         self.seen: set[str] = set()
 
-    def __call__(self, token: Token, line: int) -> str:
+    def __call__(self, cells: Sequence[str], line: int) -> str:
         if self.key is not None:
-            misc = token["misc"]
+            misc = _misc(cells[_LAST])
             if len(self.seen) < _MOST_KEYS or self.key in misc:
                 self.seen.update(misc)
             return misc.get(self.key) or "O"
-        tag = parse_nullable_value(token[self.column])
-        if tag is None:
+        tag = cells[_TAGS[self.column]]
+        if tag in ("", "_"):
             raise problem(
                 self.path,
                 line,
-                f"the word {shown(token['form'])} has no {self.column.upper()} tag; choose another "
+                f"the word {shown(cells[_FORM])} has no {self.column.upper()} tag; choose another "
                 "`tag`, or fill it in.",
             )
         return tag
@@ -132,33 +133,30 @@ def check_tag(tag: str) -> None:
     Example:
         >>> check_tag("misc:NER")
     """
-    if tag not in {"upos", "xpos"} and not (tag.startswith(_MISC) and tag != _MISC):
+    if tag not in _TAGS and not (tag.startswith(_MISC) and tag != _MISC):
         raise ConfigError(f"`tag` must be upos, xpos or misc:KEY; got {tag!r}.", place=("tag",))
 
 
-def _token(text: str, *, path: Path, line: int) -> Token:
+def _cells(text: str, *, path: Path, line: int) -> list[str]:
     cells = text.split("\t")
-    if len(cells) != len(DEFAULT_FIELDS):
+    if len(cells) != _COLUMNS:
         raise problem(
             path,
             line,
-            f"expected {len(DEFAULT_FIELDS)} columns separated by tabs, as CoNLL-U has; got "
-            f"{len(cells)}: {shown(text)}. If this is no CoNLL-U, give `format: columns`.",
+            f"expected {_COLUMNS} columns separated by tabs, as CoNLL-U has; got {len(cells)}: "
+            f"{shown(text)}. If this is no CoNLL-U, give `format: columns`.",
         )
-    parsers: dict[str, Callable[[list[str], int], Any]] = {"id": _id, "misc": _misc}
-    try:
-        return parse_line(_BLANKS.sub(" ", text), DEFAULT_FIELDS, parsers)
-    except (ParseException, ValueError) as error:  # a ValueError from an ID of endless digits
-        raise problem(
-            path, line, f"{shown(cells[0])} is no ID of a word; expected 1, 2, …"
-        ) from error
+    return cells
 
 
-def _id(cells: list[str], index: int) -> int | tuple[int, str, int]:
-    value = parse_id_value(cells[index])
-    if value is None:
-        raise ParseException("there is no ID")
-    return value
+def _is_word(identity: str, *, path: Path, line: int) -> bool:
+    """Whether a line is a word's, and not that of a multiword token or of an empty node."""
+    if _WORD.fullmatch(identity):
+        return True
+    several = _MULTIWORD.fullmatch(identity)
+    if (several and int(several[1]) <= int(several[2])) or _EMPTY_NODE.fullmatch(identity):
+        return False
+    raise problem(path, line, f"{shown(identity)} is no ID of a word; expected 1, 2, …")
 
 
 def _check_order(found: int, expected: int, *, path: Path, line: int) -> None:
@@ -171,7 +169,7 @@ def _check_order(found: int, expected: int, *, path: Path, line: int) -> None:
         )
 
 
-def _misc(cells: list[str], index: int) -> dict[str, str]:
-    """The MISC column; the library's own parser cuts a value short at a second `=`."""
-    parts = (part.partition("=") for part in cells[index].split("|") if part != "_")
+def _misc(cell: str) -> dict[str, str]:
+    """The MISC column's `KEY=VALUE|KEY=VALUE`; a value may have `=` in it."""
+    parts = (part.partition("=") for part in cell.split("|") if part != "_")
     return {key.strip(): value.strip() for key, _, value in parts}

@@ -60,6 +60,12 @@ def fields_of(
         {'text': 'premise', 'second': 'hypothesis', 'label': 'label'}
         >>> fields_of(["review", "label"], kind="classification", fields={"text": "review"})
         {'text': 'review', 'label': 'label'}
+        >>> fields_of(["text", "label"], kind="tagging", fields={})
+        Traceback (most recent call last):
+        ...
+        tawt.text.reading.fields.MissingFieldError: there is no field 'tokens'; there are 'text', \
+'label'. These are of another kind of task: give `kind: classification`, or say which one is the \
+tokens with `fields: {tokens: NAME}`.
     """
     candidates = [
         {ours: fields.get(ours, theirs) for ours, theirs in candidate.items()}
@@ -71,7 +77,7 @@ def fields_of(
     if set(nearest.values()) <= set(names):
         return nearest
     missing = next(ours for ours, theirs in nearest.items() if theirs not in names)
-    raise _missing(missing, nearest[missing], names)
+    raise _missing(missing, nearest[missing], names, other=_other_kind(names, kind))
 
 
 def group_of(names: Collection[str], *, fields: Mapping[str, str]) -> dict[str, str]:
@@ -99,11 +105,23 @@ def group_of(names: Collection[str], *, fields: Mapping[str, str]) -> dict[str, 
     return {"group": fields["group"]}
 
 
-def _missing(ours: str, theirs: str, names: Collection[str]) -> MissingFieldError:
-    return MissingFieldError(
-        f"there is no field {theirs!r}; there are {_listed(names)}. Say which one is the {ours} "
-        f"with `fields: {{{ours}: NAME}}`."
-    )
+def _other_kind(names: Collection[str], kind: TaskKind) -> TaskKind | None:
+    """The kind of task that fields of these names are usual for, where that is another one."""
+    for other in ("tagging", "pair", "classification"):
+        if any(set(usual.values()) <= set(names) for usual in _CANDIDATES[other]):
+            return None if other == kind else other
+    return None
+
+
+def _missing(
+    ours: str, theirs: str, names: Collection[str], *, other: TaskKind | None = None
+) -> MissingFieldError:
+    said = f"there is no field {theirs!r}; there are {_listed(names)}. "
+    if other is not None:
+        said += f"These are of another kind of task: give `kind: {other}`, or say"
+    else:
+        said += "Say"
+    return MissingFieldError(f"{said} which one is the {ours} with `fields: {{{ours}: NAME}}`.")
 
 
 def _listed(names: Collection[str]) -> str:

@@ -1,7 +1,8 @@
-"""Kinds of task whose examples have one answer each."""
+"""Kinds of task whose examples are rows of an array with one answer each."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -91,11 +92,16 @@ class Regression(Kind):
 
     def scores(self, gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
         """Explained variance r², mean squared and mean absolute error."""
-        error = np.asarray(gold) - np.asarray(predicted)
-        spread = float(np.square(np.asarray(gold) - np.mean(gold)).sum())
+        if not np.isfinite([gold, predicted]).all():
+            # scikit-learn refuses them; a model that has diverged is to be scored all the same.
+            return {"r2": math.nan, "mse": math.nan, "mae": math.nan}
         # With one gold value there is no variance to explain: 0 says "no better than the mean".
-        r2 = 1 - float(np.square(error).sum()) / spread if spread > 0 else 0.0
-        return {"r2": r2, "mse": float(np.square(error).mean()), "mae": float(np.abs(error).mean())}
+        r2 = float(metrics.r2_score(gold, predicted)) if np.ptp(gold) > 0 else 0.0
+        return {
+            "r2": r2,
+            "mse": float(metrics.mean_squared_error(gold, predicted)),
+            "mae": float(metrics.mean_absolute_error(gold, predicted)),
+        }
 
     def example_scores(self, gold: Sequence[float], predicted: Sequence[float]) -> list[float]:
         """Minus the squared error."""
