@@ -7,7 +7,6 @@ seconds to import it. Others come from `register`, or from packages that name th
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -19,7 +18,7 @@ from tawt.extras import missing
 from tawt.modality.interface import Modality
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tawt.modality.section import DataSection, Section
 
@@ -45,6 +44,7 @@ _BUILT_IN = {
 }
 _known: dict[str, Modality[Any, Any]] = {}
 _registered: dict[str, str] = {}  # module by name, of those that came by `register`
+_expected: dict[str, str] = {}  # the same of another process, imported when asked for
 
 
 def register(modality: Modality[Any, Any]) -> None:
@@ -73,7 +73,8 @@ def known_modalities() -> list[str]:
         >>> known_modalities()[:4]
         ['digits', 'arrays', 'text', 'grammar']
     """
-    return list(dict.fromkeys([*_BUILT_IN, *_known, *(point.name for point in _entry_points())]))
+    installed = (point.name for point in _entry_points())
+    return list(dict.fromkeys([*_BUILT_IN, *_known, *_expected, *installed]))
 
 
 def modality_named(name: str) -> Modality[Any, Any]:
@@ -91,7 +92,7 @@ def modality_named(name: str) -> Modality[Any, Any]:
         tawt.errors.ConfigError: There is no kind of data 'array'; did you mean 'arrays'?
     """
     if name not in _known:
-        _known[name] = _built_in(name) if name in _BUILT_IN else _installed(name)
+        _known[name] = _found(name)
     return _known[name]
 
 
@@ -107,30 +108,24 @@ def sections_of(kind: object) -> tuple[type[DataSection], type[Section]] | None:
     return found.data_section, found.model_section
 
 
-def registered_modules() -> tuple[str, ...]:
-    """Modules that another process has to import to know what this one knows."""
-    return tuple(dict.fromkeys(_registered.values()))
+def registered() -> dict[str, str]:
+    """Of every kind of data that came by `register`, the module that defines it."""
+    return dict(_registered)
 
 
-def import_registered(modules: Iterable[str]) -> None:
-    """Know what the process knows that sent these.
+def expect(modules: Mapping[str, str]) -> None:
+    """Know where to find what another process knows.
 
     Args:
-        modules: From `registered_modules`.
-
-    Raises:
-        ConfigError: One of them cannot be imported here.
+        modules: What `registered` returns there.
     """
-    for module in modules:
-        if module in sys.modules or module == "__main__":
-            continue
-        try:
-            import_module(module)
-        except ImportError as error:
-            raise ConfigError(
-                f"The module {module!r}, which registers a kind of data, cannot be imported in "
-                f"another process ({error}); install it, or name it in the entry points {GROUP!r}."
-            ) from error
+    _expected.update(modules)
+
+
+def _found(name: str) -> Modality[Any, Any]:
+    if name in _BUILT_IN:
+        return _built_in(name)
+    return _imported(name) if name in _expected else _installed(name)
 
 
 def _built_in(name: str) -> Modality[Any, Any]:
@@ -141,6 +136,19 @@ def _built_in(name: str) -> Modality[Any, Any]:
             raise ConfigError(f"{name} cannot be read: {missing(lacking)}")
     found: Modality[Any, Any] = vars(import_module(home.module))[home.member]
     return found
+
+
+def _imported(name: str) -> Modality[Any, Any]:
+    """As the process registered it that this one works for."""
+    try:
+        import_module(_expected[name])
+        return _known[name]
+    except (ImportError, KeyError) as error:
+        raise ConfigError(
+            f"The kind of data {name!r} is unknown to the processes that train: importing "
+            f"{_expected[name]} does not register it ({error!r}). Call `register` in a module "
+            f"that can be imported, or name it in the entry points {GROUP!r}."
+        ) from error
 
 
 def _installed(name: str) -> Modality[Any, Any]:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 
 from tawt.errors import FolderInUse, Interrupted, RunError, TawtError
-from tawt.modality.registry import import_registered, registered_modules
+from tawt.modality.registry import expect, registered
 from tawt.modality.said import DATA_LOG
 from tawt.runs.run import Options, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import FrameType
 
@@ -110,7 +110,7 @@ def do_all(
         workers,
         mp_context=context,
         initializer=_prepare_worker,
-        initargs=(registered_modules(),),
+        initargs=(registered(),),
     ) as pool:
         # A terminal's Ctrl-C reaches every process. Workers are born deaf to it: the parent
         # decides, and tells them by SIGTERM.
@@ -171,8 +171,8 @@ def _as_completed(futures: set[Future[R]], should_stop: Callable[[], bool]) -> I
             raise Interrupted("Stopped as asked; run the same command again to go on.")
 
 
-def _prepare_worker(modules: Sequence[str]) -> None:
-    import_registered(modules)
+def _prepare_worker(modalities: Mapping[str, str]) -> None:
+    expect(modalities)
     torch.set_num_threads(1)
     # What there is to say about the data was said before the first run, once.
     DATA_LOG.setLevel(logging.ERROR)
