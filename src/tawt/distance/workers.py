@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tawt.config.data_sections import DigitsData, TextData
 from tawt.distance import Workshop
 from tawt.runs import building
 from tawt.training import JointTraining, PreTraining
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from tawt.distance.budgets import Budget
     from tawt.distance.folder import Item
     from tawt.tasks import Task
-
-_MOST_DIGITS = 400  # labelled images that the digits have for the target
 
 
 def train_for_distance(
@@ -78,13 +75,8 @@ def measured_tasks(
 
 def _whole(config: RunConfig, target: str) -> dict[str, Task]:
     """All that there is of the target, where the configuration takes only some of it."""
-    data: Any = config.data
-    if isinstance(data, DigitsData):
-        data = data.model_copy(update={"target_size": _MOST_DIGITS})
-    elif isinstance(data, TextData) and data.tasks[target].limit is not None:
-        every = data.tasks[target].model_copy(update={"limit": None})
-        data = data.model_copy(update={"tasks": {**data.tasks, target: every}})
-    else:
+    data = config.modality.whole(config.data, target)
+    if data is None:
         return {}
     alone = config.model_copy(update={"data": data, "sources": []})
     return {task.name: task for task in building.tasks(alone) if task.name == target}

@@ -128,6 +128,5 @@ def _waiting(choices: Sequence[Choice], seeds: Sequence[int], store: Store) -> i
 
 def _work(config: RunConfig) -> int:
     """Roughly how long a run takes: the examples that it trains on."""
-    limits = getattr(config.data, "tasks", {})
-    sizes = [getattr(task, "limit", None) or 0 for task in limits.values()]
+    sizes = config.modality.limits(config.data)
     return sum(sizes) if config.paradigm != "single-task" else max(sizes, default=0)

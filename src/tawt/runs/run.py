@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tawt.config.data_sections import EncoderConfig
 from tawt.errors import (
     ConfigError,
     DataError,
@@ -249,8 +248,7 @@ def fitted(
 def _what_to_lower(config: RunConfig, device: torch.device) -> str:
     settings = config.training
     others = [f"`training.gradient_examples` ({settings.gradient_examples})"]
-    if isinstance(config.model, EncoderConfig):
-        others.append(f"`model.max_length` ({config.model.max_length})")
+    others += config.modality.memory_fields(config.model)
     return (
         f"Out of memory on {device}. Lower `training.batch_size` ({settings.batch_size}) and raise "
         f"`training.accumulation` ({settings.accumulation}) by the same factor; then "

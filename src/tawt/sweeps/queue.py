@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 
 from tawt.errors import FolderInUse, Interrupted, RunError, TawtError
+from tawt.modality.registry import expect, registered
+from tawt.modality.said import DATA_LOG
 from tawt.runs.run import Options, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from types import FrameType
 
@@ -104,7 +106,12 @@ def do_all(
     """
     context = multiprocessing.get_context("spawn")
     failures: list[str] = []
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_prepare_worker) as pool:
+    with ProcessPoolExecutor(
+        workers,
+        mp_context=context,
+        initializer=_prepare_worker,
+        initargs=(registered(),),
+    ) as pool:
         # A terminal's Ctrl-C reaches every process. Workers are born deaf to it: the parent
         # decides, and tells them by SIGTERM.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -164,10 +171,11 @@ def _as_completed(futures: set[Future[R]], should_stop: Callable[[], bool]) -> I
             raise Interrupted("Stopped as asked; run the same command again to go on.")
 
 
-def _prepare_worker() -> None:
+def _prepare_worker(modalities: Mapping[str, str]) -> None:
+    expect(modalities)
     torch.set_num_threads(1)
     # What there is to say about the data was said before the first run, once.
-    logging.getLogger("tawt.runs.text_building").setLevel(logging.ERROR)
+    DATA_LOG.setLevel(logging.ERROR)
     signal.signal(signal.SIGTERM, _ask_to_stop)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
