@@ -9,19 +9,19 @@ import torch
 from torch import Tensor
 
 from tawt.arrays import Classification
-from tawt.tasks import Batch, Task
+from tawt.tasks import Batch, Examples, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
 
 _LABELS = ("a", "b", "c", "d", "e")
 TARGET = "target"
 
 
 @dataclass(frozen=True)
-class Tensors:
+class Tensors(Examples):
     """Examples kept in memory, one per row: feature vectors or token ids."""
 
     inputs: Tensor

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.finding import Finding
 from benchmarks.text_speed import ENCODER
-from tawt.text.grammar import generate
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.text.reading import SplitFiles, TaggedSentence, load, write_columns
-from tawt.text.tiny import write_tiny_encoder
 
 if TYPE_CHECKING:
     import torch

@@ -37,16 +37,16 @@ from transformers import (
 
 from benchmarks.finding import Finding
 from benchmarks.timing import in_turns
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.tasks import Task
 from tawt.text.encoding import load_tokenizer, located
 from tawt.text.encoding.loading import quietly
-from tawt.text.grammar import generate
 from tawt.text.kinds import Cutting, Wanted
 from tawt.text.kinds.tagging import tagging_task
 from tawt.text.model import text_model
 from tawt.text.reading import SplitFiles, Splits, TaggedSentence, load
 from tawt.text.reading.report import ReadReport
-from tawt.text.tiny import write_tiny_encoder
 from tawt.text.tokens import NO_TAG
 from tawt.training import Settings, SingleTask, train
 

@@ -22,10 +22,12 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from tawt import Settings
-from tawt.config import data_sections
+from tawt.arrays import sections as array_sections
 from tawt.config import schema as config
 from tawt.config import weighting as weighting_sections
 from tawt.config.presets import PRESETS
+from tawt.demos import digits, generated
+from tawt.text import sections as text_sections
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,14 +37,14 @@ MODELS: dict[str, type] = {
     model.__name__: model
     for model in (
         config.RunConfig,
-        data_sections.DigitsData,
-        data_sections.ArrayData,
-        data_sections.ArrayTask,
-        data_sections.NetworkConfig,
-        data_sections.EncoderConfig,
-        data_sections.TextData,
-        data_sections.TextTask,
-        data_sections.GrammarData,
+        digits.DigitsData,
+        array_sections.ArrayData,
+        array_sections.ArrayTask,
+        array_sections.NetworkConfig,
+        text_sections.EncoderConfig,
+        text_sections.TextData,
+        text_sections.TextTask,
+        generated.GrammarData,
         weighting_sections.WeightingConfig,
         weighting_sections.CurvatureConfig,
         Settings,

@@ -12,6 +12,7 @@ from tawt.report.units import unit_tables
 from tawt.runs import units
 from tawt.runs.agreement import by_label, deviations
 from tawt.text.reading import TaggedSentence
+from tawt.text.tokens import TaggedExamples
 from tawt.units import Units
 from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
@@ -121,10 +122,17 @@ def test_numbers_are_beside_all_of_the_source():
     assert by_label(task, np.ones(4), alignments, are_examples=True) == []
 
 
+class Sentences(TaggedExamples):
+    """Without the pieces that a tokenizer would make of them."""
+
+    def __init__(self, sentences):
+        self.sentences = sentences
+
+
 def test_a_sentence_is_beside_the_mean_of_its_tags():
     tags = ("OB", "OO", "BB", "OB")
     sentences = [TaggedSentence(("a", "b"), tuple(each), 1) for each in tags]
-    task = SimpleNamespace(train=SimpleNamespace(sentences=sentences))
+    task = SimpleNamespace(train=Sentences(sentences))
     alignments = np.array([1.0, 4.0, 0.0, 3.0])
     means = {"O": (1 + 4 + 3) / 3, "B": (1 + 0 + 3) / 3}
     apart = alignments - [sum(means.values()) / 2, means["O"], means["B"], sum(means.values()) / 2]

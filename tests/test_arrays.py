@@ -5,7 +5,8 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 
-from tawt.arrays import MLP, ArrayExamples, SmallCNN, classification, digits_tasks, regression
+from tawt.arrays import MLP, ArrayExamples, SmallCNN, classification, regression
+from tawt.demos.digits import digits_tasks
 from tawt.errors import ConfigError, DataError
 
 X, Y = np.eye(4), np.array([0, 1, 2, 1])

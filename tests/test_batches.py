@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tawt.tasks import Batch
+from tawt.tasks import Batch, Examples
 from tawt.training.batches import Loader, Schedule
 from tawt.training.parts import Parts
 
@@ -226,11 +226,11 @@ def test_an_epoch_with_lengths_averages_to_the_objective():
 def test_batches_of_all_lengths_are_padded_little():
     """In the parts that they are computed in."""
 
-    class Known:
-        lengths = LENGTHS["only"]
+    known = Counting(0, len(LENGTHS["only"]))
+    known.lengths = LENGTHS["only"]
 
     def places(batches):
-        parts = [indices[at] for indices in batches for at in Parts(110, 32).of(Known(), indices)]
+        parts = [indices[at] for indices in batches for at in Parts(110, 32).of(known, indices)]
         return sum(LENGTHS["only"][part].max() * len(part) for part in parts) + 110 * len(parts)
 
     grouped = [step.indices for step in whole(by_length(992), 0, {"only": 1.0})]
@@ -250,7 +250,7 @@ def test_epochs_with_lengths_have_batches_of_their_own():
 # Fetching
 
 
-class Counting:
+class Counting(Examples):
     """Example i of task k is the number 1000 k + i."""
 
     def __init__(self, start, size):

@@ -95,7 +95,7 @@ def test_a_misspelt_field_is_named_with_its_line_and_the_right_one(
         ("name: study", "paradigm: jiont", 1, "paradigm"),
         ("name: study", "fine_tune_learning_rate: 0", 1, "fine_tune_learning_rate"),
         ("name: study", "split_target: perhaps", 1, "split_target"),
-        ("  kind: digits", "  kind: letters", 2, "data"),
+        ("  kind: digits", "  kind: letters", 3, "data.kind"),
         ("  target_size: 40", "  target_size: 9", 4, "data.target_size"),
         ("target: digit", "target: [digit]", 5, "target"),
         ("  widths: [16, 8]", "  widths: []", 7, "model.widths"),

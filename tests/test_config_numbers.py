@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from tawt.config.schema import RunConfig, parsed
 from tawt.errors import ConfigError, TawtError
+from tawt.modality import known_modalities, modality_named
 from tawt.runs import Options
 from tawt.training import JointTraining, PreTraining, Settings, SingleTask
 from tawt.training.settings import MOST_WORKERS
@@ -89,8 +90,18 @@ def _copied(value):
     return {key: _copied(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
-FLOATS = list(walked(RunConfig, float))
-INTEGERS = list(walked(RunConfig, int))
+def walked_all(kind):
+    """Those of every kind of data too, whose sections the configuration does not know itself."""
+    yield from walked(RunConfig, kind)
+    for name in known_modalities():
+        modality = modality_named(name)
+        yield from walked(modality.data_section, kind, ("data",))
+    for model in dict.fromkeys(modality_named(name).model_section for name in known_modalities()):
+        yield from walked(model, kind, ("model",))
+
+
+FLOATS = list(walked_all(float))
+INTEGERS = list(walked_all(int))
 
 
 def briefly(value):

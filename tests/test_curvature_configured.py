@@ -15,11 +15,11 @@ from tawt.curvature import (
     KroneckerFactored,
     Neumann,
 )
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.errors import ConfigError
 from tawt.runs import run
 from tawt.runs.building import rule
-from tawt.text.grammar import generate
-from tawt.text.tiny import write_tiny_encoder
 
 KINDS = {
     "identity": ({"scale": 5.0}, Identity(scale=5.0)),

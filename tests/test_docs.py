@@ -15,11 +15,11 @@ import yaml
 from tawt.cli.app import app
 from tawt.config import load
 from tawt.config.schema import RunConfig, parsed
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.reproduce import Layout
 from tawt.reproduce.paper import TASKS
 from tawt.runs import run
-from tawt.text.grammar import generate
-from tawt.text.tiny import write_tiny_encoder
 
 DOCS = Path(__file__).parents[1] / "docs"
 EXAMPLES = Path(__file__).parents[1] / "examples"

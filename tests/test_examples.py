@@ -12,10 +12,10 @@ from torch.utils.data import TensorDataset
 from transformers import pipeline
 
 from tawt.config import load
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.runs import RunFolder, run
 from tawt.runs.parts import build_parts
-from tawt.text.grammar import generate
-from tawt.text.tiny import write_tiny_encoder
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TEXT = EXAMPLES / "text"

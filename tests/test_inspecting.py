@@ -10,8 +10,9 @@ import yaml
 
 from tawt.config import load
 from tawt.errors import DataError
-from tawt.runs.inspecting import inspect_config, inspect_file
+from tawt.runs.inspecting import inspect_config
 from tawt.text.encoding import load_tokenizer
+from tawt.text.inspecting import inspect_file
 from tests.text.trained import tiny_encoder
 
 

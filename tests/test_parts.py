@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tawt.arrays import Classification
-from tawt.tasks import Batch, MultiTaskModel, Task
-from tawt.tasks.task import Subset
+from tawt.tasks import Batch, Examples, MultiTaskModel, Task
+from tawt.tasks.examples import Subset
 from tawt.training import Settings, SingleTask, train
 from tawt.training.parts import Parts
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
 
-class Lengths:
+class Lengths(Examples):
     """Examples of which only this is asked."""
 
     def __init__(self, lengths, rows=None):
@@ -79,10 +79,7 @@ def test_parts_are_places_among_the_examples_drawn():
 
 
 def test_examples_of_no_length_stay_together():
-    class Plain:
-        pass
-
-    [part] = Parts(0, 1).of(Plain(), np.array([3, 1, 2]))
+    [part] = Parts(0, 1).of(Sums(4, lengths=False), np.array([3, 1, 2]))
     assert part.tolist() == [0, 1, 2]
 
 
@@ -113,7 +110,7 @@ def test_a_subset_knows_the_lengths_and_rows_of_its_examples():
     assert subset.rows.tolist() == [3, 1]
 
 
-class Sums:
+class Sums(Examples):
     """Rows of numbers, padded with zeros; the label is whether they sum to more than nothing."""
 
     def __init__(self, size, *, lengths=True, seed=0):

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from tawt.runs.png import png
+from tawt.arrays.png import png
 
 
 def read(data):

@@ -10,13 +10,13 @@ from torch import nn
 
 from tawt.arrays import Classification, Regression
 from tawt.errors import DataError
-from tawt.tasks import Batch, MultiTaskModel, Task
-from tawt.tasks.task import Subset
+from tawt.tasks import Batch, Examples, MultiTaskModel, Task
+from tawt.tasks.examples import Subset
 
 DOUBLE = {"dtype": torch.float64}
 
 
-class Rows:
+class Rows(Examples):
     """Example i has inputs i and label 10 · i."""
 
     def __init__(self, size):

@@ -15,7 +15,7 @@ from tawt.curvature import ConjugateGradient, Identity
 from tawt.errors import ConfigError, DataError, Interrupted, TrainingError, WeightsError
 from tawt.hypergradient import Cosine, CurvatureWeighted
 from tawt.simplex import mirror_step
-from tawt.tasks import MultiTaskModel, Task
+from tawt.tasks import Examples, MultiTaskModel, Task
 from tawt.training import JointTraining, PreTraining, Settings, SingleTask, loop, train
 from tawt.training import stretch as stretches
 from tawt.training.batches import Schedule
@@ -583,7 +583,7 @@ def test_fine_tuning_moves_the_whole_target_model_and_no_source_head():
         assert torch.equal(before[name], after[name]) is (name in names), name
 
 
-class Recorded:
+class Recorded(Examples):
     """Examples that remember which were asked for."""
 
     def __init__(self, examples):

@@ -11,8 +11,8 @@ import numpy as np
 import yaml
 
 from tawt import files
-from tawt.text.grammar import generate
-from tawt.text.tiny import write_tiny_encoder
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

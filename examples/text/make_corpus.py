@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
 
-from tawt.text.grammar import Annotated, Register, generate
+from tawt.demos.grammar import Annotated, Register, generate
 from tawt.text.reading import (
     LabelledText,
     TaggedSentence,

@@ -10,7 +10,7 @@ from tawt.arrays import classification
 from tawt.distance import Distance, Job, Workshop
 from tawt.distance.budgets import Budget
 from tawt.distance.probe import Risk
-from tawt.tasks import MultiTaskModel
+from tawt.tasks import Examples, MultiTaskModel
 from tawt.training import Settings
 
 SETTINGS = Settings(
@@ -57,7 +57,7 @@ def model_for(tasks, seed):
         return MultiTaskModel.for_tasks(body, tasks, width=4)
 
 
-class Watched:
+class Watched(Examples):
     """Examples that remember which of them were asked for, and how often one was."""
 
     def __init__(self, examples):

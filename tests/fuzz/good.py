@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tawt.text.tiny import write_tiny_encoder
+from tawt.demos.tiny import write_tiny_encoder
 
 DIGITS = {
     "name": "digits",

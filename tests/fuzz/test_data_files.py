@@ -21,6 +21,7 @@ import typer
 import yaml
 
 from tawt.errors import TawtError
+from tawt.text.predicting import lines_of, read_unlabelled
 from tawt.text.reading import LabelledText, ReadOptions, TaggedSentence, read, write_jsonl
 from tests.fuzz import data_files
 from tests.fuzz.harness import broken_rule, listing, run_cli
@@ -264,15 +265,21 @@ def test_damaged_encoders(encoder, tmp_path):
 class Echo:
     """Stands in for a trained model: its answer to anything is that it was asked."""
 
+    has_probabilities = True
+
     def __init__(self, kind):
-        self.kind = types.SimpleNamespace(name=kind, reads=kind, has_probabilities=True)
+        self.kind = kind
+
+    def read(self, handle, *, path, form, typed):
+        return read_unlabelled(
+            lines_of(handle, path=path), path=path, kind=self.kind, form=form, fields={}
+        )
 
     def answers(self, asked):
         return (types.SimpleNamespace(tsv=lambda *, probabilities: "x\n") for _ in asked)
 
 
 def test_what_is_to_be_predicted(monkeypatch):
-    monkeypatch.setattr("tawt.cli.predicting.field_names", lambda *_, **__: {})
     for number in share(0.06):
         draw = drawn("predict", number)
         found = draw.choice([*data_files.FORMATS, data_files.Format("a.txt", b"One line.\nTwo!\n")])

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tawt.config.data_sections import TextTask
 from tawt.errors import ConfigError, DataError, TawtError
 from tawt.reproduce.layout import (
     check_held_out,
@@ -13,7 +12,8 @@ from tawt.reproduce.layout import (
     training_sizes,
 )
 from tawt.reproduce.paper import TASKS
-from tawt.runs.text_building import read_task
+from tawt.text.building import read_task
+from tawt.text.sections import TextTask
 from tests.reproduce.made_up import metric
 
 DOCUMENT = """#begin document (bc/cnn/{name}); part 000

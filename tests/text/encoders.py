@@ -18,9 +18,9 @@ from tokenizers import (
 from transformers import AutoModel, PreTrainedTokenizerFast
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.text.encoding.loading import quietly
-from tawt.text.grammar import generate
-from tawt.text.tiny import write_tiny_encoder
 
 with warnings.catch_warnings():  # it is built on torch.jit, which torch has deprecated
     warnings.simplefilter("ignore", DeprecationWarning)

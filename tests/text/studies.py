@@ -6,7 +6,7 @@ import numpy as np
 import yaml
 
 from tawt.config import load
-from tawt.text.grammar import generate
+from tawt.demos.grammar import generate
 
 ODD = [
     ('"Quotes"', "'tis", "``", "''", "\\", "#", "a,b", "-DOCSTART-"),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tawt.demos.grammar import generate, inflection
 from tawt.errors import DataError
-from tawt.text.grammar import generate, inflection
 from tawt.text.metrics import spans
 
 REGISTERS = ["news", "web"]

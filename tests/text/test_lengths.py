@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from tawt.tasks import Batch, MultiTaskModel, Task
-from tawt.tasks.task import Subset
+from tawt.tasks import Batch, Examples, MultiTaskModel, Task
+from tawt.tasks.examples import Subset
 from tawt.text.encoding import load_tokenizer
 from tawt.text.kinds import KINDS, Cutting, Wanted
 from tawt.text.model import text_model
@@ -22,7 +22,7 @@ from tests.text.encoders import WORDS
 CPU = torch.device("cpu")
 
 
-class Numbered:
+class Numbered(Examples):
     """Example i is the number i; lengths are as they are."""
 
     def __init__(self, lengths):

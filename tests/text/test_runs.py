@@ -12,7 +12,7 @@ from tawt.runs.building import fingerprints
 from tawt.runs.parts import build_parts
 from tawt.runs.predictions import as_tsv, example_scores
 from tawt.runs.run import Options, run
-from tawt.runs.text_building import splits_of
+from tawt.text.building import read_task
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.training.result import Predictions
 from tests.text.studies import (
@@ -114,13 +114,13 @@ def test_limits_are_nested_and_leave_the_rest_alone(tiny, tmp_path):
     study = tagging_study(tmp_path / "study", tiny)
     found = {}
     for limit in (5, 12, 20):
-        splits = splits_of(study.set("data.tasks.chunks.limit", limit).config, "chunks")
+        splits = read_task(study.set("data.tasks.chunks.limit", limit).config.data.tasks["chunks"])
         assert len(splits.train) == limit
         found[limit] = splits
     assert found[12].train[:5] == found[5].train
     assert found[20].train[:12] == found[12].train
     assert found[5].test == found[20].test
-    other = splits_of(study.set("seed", 1).config, "chunks")
+    other = read_task(study.config.data.tasks["chunks"], seed=1)
     assert other.train != found[20].train
     assert other.test == found[20].test
 

@@ -345,7 +345,7 @@ def test_words_are_written_as_they_are(runs):
 
 def test_a_model_of_one_label_loads_too(tiny, tmp_path, monkeypatch):
     # A run refuses such a target, since there is nothing to learn; the model is valid all the same.
-    monkeypatch.setattr("tawt.runs.text_building.only_label", lambda examples: None)
+    monkeypatch.setattr("tawt.text.building.only_label", lambda examples: None)
     study = text_study(tmp_path / "study", tiny, "classification", target_epochs=1)
     alike = [{"text": "The film was fine.", "label": "good"}] * 4
     study.task("goal", "classification", train=alike, test=alike)

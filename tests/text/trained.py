@@ -6,9 +6,9 @@ from pathlib import Path
 import yaml
 
 from tawt.config import load
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.runs import run
-from tawt.text.grammar import generate
-from tawt.text.tiny import write_tiny_encoder
 
 GOOD = ["A fine film.", "Good fun!", "We loved it, all of us.", "What a great story it tells."]
 BAD = ["A dull film.", "Bad jokes!", "We hated it, all of us.", "What a poor story it tells."]

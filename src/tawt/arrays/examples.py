@@ -9,28 +9,34 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from tawt.arrays.images import image_of
 from tawt.arrays.kinds import Classification, Regression
 from tawt.errors import DataError
-from tawt.tasks import Batch, Task
+from tawt.tasks import Batch, Examples, Shown, Task
+from tawt.tasks.examples import digests_of
+from tawt.units import Coded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
 
 Split = tuple[ArrayLike, ArrayLike]
 """Inputs, one row (or image) per example; and labels, one per example."""
 
 
+_AT_ONCE = 4096  # rows
 _MOST_LABELS = 1_000_000  # past this a label is no position but an id
 
 
-class ArrayExamples:
+class ArrayExamples(Examples):
     """Examples as two tensors; a batch is a selection of rows.
 
     Args:
         inputs: Features or images, shape `(examples, …)`.
         labels: Shape `(examples,)`.
+        names: Of the labels, where those are positions.
+        groups: Which group each example is in, if that is known, for weights on groups.
 
     Example:
         >>> examples = ArrayExamples(np.eye(3), np.array([0, 1, 2]))
@@ -38,12 +44,19 @@ class ArrayExamples:
         tensor([2, 0])
     """
 
-    def __init__(self, inputs: NDArray[Any], labels: NDArray[Any]) -> None:
+    def __init__(
+        self,
+        inputs: NDArray[Any],
+        labels: NDArray[Any],
+        *,
+        names: Sequence[str] | None = None,
+        groups: NDArray[Any] | None = None,
+    ) -> None:
         # Copies: what the caller does to the arrays afterwards is none of the task's business.
         self.inputs = torch.tensor(np.ascontiguousarray(inputs), dtype=torch.float32)
         self.labels = torch.tensor(np.ascontiguousarray(labels))
-        self.groups: NDArray[Any] | None = None
-        """Which group each example is in, if that is known, for weights on groups."""
+        self._names = None if names is None else tuple(names)
+        self._groups = groups
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -52,6 +65,29 @@ class ArrayExamples:
         """The rows at these positions."""
         rows = torch.as_tensor(indices)
         return Batch(self.inputs[rows], self.labels[rows])
+
+    def groups(self) -> NDArray[Any] | None:
+        """Which group each example is in, if that is known."""
+        return self._groups
+
+    def show(self, index: int) -> Shown:
+        """The example as an image, if it is one."""
+        return Shown(image=image_of(self.inputs, index))
+
+    def label(self, index: int) -> Any:
+        """A name, or a number."""
+        given = self.labels[index].item()
+        return given if self._names is None else self._names[int(given)]
+
+    def names(self) -> Coded | None:
+        """The name of each label; nothing where labels are numbers."""
+        if self._names is None:
+            return None
+        return Coded(self._names, self.labels.numpy().astype(np.int32))
+
+    def digests(self) -> NDArray[np.uint64]:
+        """Eight bytes of each row."""
+        return digests_of(row.tobytes() for row in self.inputs.numpy())
 
     def fingerprint(self) -> str:
         """SHA-256 of inputs and labels."""
@@ -69,6 +105,7 @@ def classification(
     dev: Split | None = None,
     test: Split | None = None,
     labels: Sequence[str] | None = None,
+    groups: ArrayLike | None = None,
 ) -> Task:
     """A classification task from arrays.
 
@@ -78,6 +115,7 @@ def classification(
         dev: Held out to choose by.
         test: Held out to report on.
         labels: Names of the labels; by default the integers up to the largest that occurs.
+        groups: Which group each training example is in, for weights on groups.
 
     Example:
         >>> task = classification("parity", train=(np.eye(4), [0, 1, 0, 1]))
@@ -105,12 +143,23 @@ def classification(
                 f"Task {name!r}, {split}: label {wrong} is out of range; there are {len(labels)} "
                 f"labels, so 0 to {len(labels) - 1} are expected."
             )
-    made = {k: ArrayExamples(x, y.astype(np.int64)) for k, (x, y) in splits.items()}
+    given = _groups(name, groups, len(splits["train"][1]))
+    made = {
+        k: ArrayExamples(
+            x, y.astype(np.int64), names=labels, groups=given if k == "train" else None
+        )
+        for k, (x, y) in splits.items()
+    }
     return _task(name, Classification(tuple(labels)), made)
 
 
 def regression(
-    name: str, *, train: Split, dev: Split | None = None, test: Split | None = None
+    name: str,
+    *,
+    train: Split,
+    dev: Split | None = None,
+    test: Split | None = None,
+    groups: ArrayLike | None = None,
 ) -> Task:
     """A regression task from arrays.
 
@@ -119,18 +168,58 @@ def regression(
         train: Inputs and numbers to predict.
         dev: Held out to choose by.
         test: Held out to report on.
+        groups: Which group each training example is in, for weights on groups.
 
     Example:
         >>> regression("slant", train=(np.eye(3), [0.1, 0.5, 0.2])).kind.metric
         'r2'
     """
     splits = _checked(name, {"train": train, "dev": dev, "test": test})
-    made = {k: ArrayExamples(x, y.astype(np.float32)) for k, (x, y) in splits.items()}
+    given = _groups(name, groups, len(splits["train"][1]))
+    made = {
+        k: ArrayExamples(x, y.astype(np.float32), groups=given if k == "train" else None)
+        for k, (x, y) in splits.items()
+    }
     return _task(name, Regression(), made)
 
 
 def _task(name: str, kind: Classification | Regression, made: dict[str, ArrayExamples]) -> Task:
     return Task(name, kind, made["train"], made.get("dev"), made.get("test"))
+
+
+def checked_inputs(what: str, inputs: NDArray[Any]) -> NDArray[Any]:
+    """Inputs that are finite numbers, in this machine's byte order.
+
+    Args:
+        what: To call them in a message.
+        inputs: Shape `(examples, …)`.
+
+    Raises:
+        DataError: They are not.
+
+    Example:
+        >>> checked_inputs("a.npy: inputs", np.array([[1, np.nan]]))
+        Traceback (most recent call last):
+        ...
+        tawt.errors.DataError: a.npy: inputs contain NaN, infinity, or numbers too large for \
+float32; clean them first.
+    """
+    inputs = _native(inputs)
+    for start in range(0, len(inputs), _AT_ONCE):  # which are copied to be looked at
+        _check_numbers(what, inputs[start : start + _AT_ONCE])
+    return inputs
+
+
+def _groups(name: str, groups: ArrayLike | None, examples: int) -> NDArray[Any] | None:
+    if groups is None:
+        return None
+    found = np.asarray(groups)
+    if found.shape != (examples,):
+        raise DataError(
+            f"Task {name!r} has {examples} training examples, but `groups` of shape "
+            f"{found.shape}; give one for each."
+        )
+    return found
 
 
 def _checked(

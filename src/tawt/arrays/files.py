@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_MAGIC = b"\x93NUMPY"  # an .npy file begins so
 _ENCRYPTED = 0x1  # a bit of a member's flags
 _MOST_COMPRESSION = 1100  # deflate makes nothing smaller than by a factor of 1032
 _FREE = 1 << 16  # bytes that may be claimed without a reason
@@ -59,16 +60,61 @@ def read_arrays(
     except MemoryError as error:
         raise DataError(f"{path} does not fit into memory; give a smaller file.") from error
     except Exception as error:  # a damaged archive makes the libraries raise anything
-        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
         wanted = " and ".join(f"`{name}`" for name in names)
         raise DataError(
-            f"{path} must be an .npz file with the arrays {wanted} ({reason}); write one with "
-            f"numpy.savez(path, {', '.join(f'{name}=…' for name in names)})."
+            f"{path} must be an .npz file with the arrays {wanted} ({_reason(error)}); "
+            f"write one with numpy.savez(path, {', '.join(f'{name}=…' for name in names)})."
+        ) from error
+
+
+def read_array(handle: BinaryIO, name: str, *, path: Path) -> NDArray[Any]:
+    """One array of an open file: that of an `.npy`, or the one of this name of an `.npz`.
+
+    Args:
+        handle: Open for reading, at its beginning; it can be sought in.
+        name: Of the array in an `.npz` file.
+        path: The file's name.
+
+    Raises:
+        DataError: As `read_arrays`.
+
+    Example:
+        >>> import io
+        >>> from pathlib import Path
+        >>> file = io.BytesIO()
+        >>> np.save(file, np.eye(2))
+        >>> read_array(io.BytesIO(file.getvalue()), "inputs", path=Path("a.npy")).shape
+        (2, 2)
+    """
+    try:
+        if handle.read(len(_MAGIC)) == _MAGIC:
+            size = handle.seek(0, os.SEEK_END)
+            handle.seek(0)
+            _check_header(handle, path.name, size=size)
+            handle.seek(0)
+            array: NDArray[Any] = np.lib.format.read_array(handle, allow_pickle=False)
+            return array
+        handle.seek(0)
+        with zipfile.ZipFile(handle) as archive:
+            _check_names({each.removesuffix(".npy") for each in archive.namelist()}, [name])
+            return _member(archive, f"{name}.npy")
+    except OSError as error:
+        raise DataError(unreadable(path, error)) from error
+    except MemoryError as error:
+        raise DataError(f"{path} does not fit into memory; give a smaller file.") from error
+    except Exception as error:  # a damaged archive makes the libraries raise anything
+        raise DataError(
+            f"{path} must be an .npz file with the array `{name}`, or an .npy file "
+            f"({_reason(error)}); write one with numpy.savez(path, {name}=…)."
         ) from error
 
 
 class _Refused(ValueError):  # noqa: N818 - it never leaves this module
     """What the libraries would take."""
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
 
 
 def _check_names(held: set[str], names: Sequence[str]) -> None:

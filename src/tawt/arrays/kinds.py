@@ -12,13 +12,14 @@ from sklearn import metrics
 from torch import Tensor, nn
 
 from tawt.errors import DataError
+from tawt.tasks.kind import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
-class Classification:
+class Classification(Kind):
     """One of several labels.
 
     Args:
@@ -67,7 +68,7 @@ class Classification:
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(Kind):
     """One number.
 
     Example:

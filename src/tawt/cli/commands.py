@@ -177,11 +177,10 @@ def report(
 
 
 def predict(
-    run: Annotated[Path, typer.Argument(help="The folder of a finished run on text.")],
-    file: Annotated[str, typer.Argument(help="What to read; - is standard input. UTF-8.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
+    file: Annotated[str, typer.Argument(help="What to read; - is standard input.")],
     form: Annotated[
-        Literal["text", "tokens", "columns", "conllu", "jsonl"] | None,
-        typer.Option("--format", help="How FILE is written; guessed by default."),
+        str | None, typer.Option("--format", help="How FILE is written; guessed by default.")
     ] = None,
     output: Annotated[
         Path | None,
@@ -202,9 +201,12 @@ def predict(
     ] = 32,
     quiet: Quiet = False,
 ) -> None:
-    """Tag or label the text in FILE with a finished run.
+    """Tag or label what is in FILE with a finished run.
 
-    Answers come in the order of the input, while it is being read. FILE is one of: text, a raw
+    Answers come in the order of the input. For a run on arrays, FILE is an .npz with the array
+    inputs, or an .npy; TSV is a line each with the example's number and its label, or number.
+
+    For a run on text, answers come while it is read. FILE is UTF-8, one of: text, a raw
     sentence or text a line (a pair of texts: with a tab between them); tokens, words with blanks
     between them; columns, a word a line in the first column and blank lines between sentences;
     conllu; jsonl, objects with tokens or text (and second). A blank line of text or tokens gets a

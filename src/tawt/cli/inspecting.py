@@ -13,17 +13,29 @@ from rich.text import Text
 from tawt.cli import console
 from tawt.cli.actions import loaded
 from tawt.errors import ConfigError
-from tawt.runs.inspecting import DataFacts, SplitFacts, TaskFacts, inspect_config, inspect_file
-from tawt.text.reading import ReadOptions
+from tawt.runs.inspecting import inspect_config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from tawt.runs.inspecting import Lengths, Overlap
-    from tawt.text.reading import TaskKind
+    from tawt.modality.facts import (
+        DataFacts,
+        Lengths,
+        NumberFacts,
+        Overlap,
+        SplitFacts,
+        TaskFacts,
+    )
+    from tawt.text.reading import ReadOptions, TaskKind
 
 _SHOWN_LABELS = 10
+_NUMBERS: dict[str, Callable[[NumberFacts], float]] = {
+    "mean": lambda found: found.mean,
+    "deviation": lambda found: found.deviation,
+    "smallest": lambda found: found.smallest,
+    "largest": lambda found: found.largest,
+}
 _SHOWN_COLUMNS = 4  # of the matrix of overlaps, in eighty columns of a terminal
 
 
@@ -51,6 +63,8 @@ class FileOptions:
 
     def read_options(self) -> ReadOptions:
         """How the file is read."""
+        from tawt.text.reading import ReadOptions
+
         given = {name: value for name, value in self.reading.items() if value is not None}
         return ReadOptions(**{**given, "fields": dict(map(_field, given.get("fields") or []))})
 
@@ -72,6 +86,8 @@ def inspect_data(
             )
         facts = inspect_config(loaded(path, overrides))
     else:
+        from tawt.text.inspecting import inspect_file
+
         if overrides:
             raise ConfigError(f"-o replaces values of a configuration; {path} is a data file.")
         facts = inspect_file(
@@ -171,10 +187,10 @@ def _pieces(facts: DataFacts) -> Table:
 def _labels(task: TaskFacts) -> Table:
     """The most frequent labels of the first split, beside what the others have of them."""
     table = _table("label", numbers=list(task.splits))
-    if all(split.numbers for split in task.splits.values()):
-        for name in ("mean", "deviation", "smallest", "largest"):
-            numbers = (split.numbers for split in task.splits.values())
-            table.add_row(name, *(f"{getattr(each, name):.4g}" for each in numbers))
+    numbers = [split.numbers for split in task.splits.values() if split.numbers is not None]
+    if len(numbers) == len(task.splits):
+        for name, value in _NUMBERS.items():
+            table.add_row(name, *(f"{value(each):.4g}" for each in numbers))
         return table
     by_split = [{each.label: each for each in split.labels} for split in task.splits.values()]
     names = list(dict.fromkeys(name for labels in by_split for name in labels))

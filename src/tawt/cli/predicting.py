@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 from tawt import files
 from tawt.cli import console
 from tawt.errors import ConfigError, DataError, RunError
-from tawt.runs.predicting import field_names, load_predictor
-from tawt.text.predicting import lines_of, read_unlabelled
-from tawt.text.predicting.answers import json_line
+from tawt.modality.predicting import json_line
+from tawt.runs.predicting import load_predictor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tawt.text.predicting import Answer, InputFormat
+    from tawt.modality import Answer
 
 STANDARD_INPUT = "-"
 
@@ -42,7 +41,7 @@ def predict_file(
     source: str,
     *,
     target: str | None,
-    form: InputFormat | None,
+    form: str | None,
     output: Path | None,
     writing: Writing,
     device: str,
@@ -59,18 +58,12 @@ def predict_file(
         predictor = load_predictor(
             run, target=target, device=device, batch_size=batch_size, buffer=1 if typed else 1024
         )
-        if writing.probabilities and not predictor.kind.has_probabilities:
+        if writing.probabilities and not predictor.has_probabilities:
             raise ConfigError(
-                f"The answers of a {predictor.kind.name} task have no probabilities; leave "
+                f"The answers of a {predictor.task_kind} task have no probabilities; leave "
                 "--probabilities out."
             )
-        asked = read_unlabelled(
-            lines_of(handle, path=path),
-            path=path,
-            kind=predictor.kind.reads,
-            form=form or ("text" if typed else None),
-            fields=field_names(run, target=target),
-        )
+        asked = predictor.read(handle, path=path, form=form, typed=typed)
         lines = (writing.line(answer) for answer in predictor.answers(asked))
         if output is None:
             _print(lines, at_once=typed)

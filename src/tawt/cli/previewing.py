@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from tawt.cli import console
-from tawt.text.reading import preview
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -25,9 +24,7 @@ def show_first(tasks: Sequence[Task], targets: Collection[str]) -> None:
         targets: Names of the targets.
     """
     for task in tasks:
-        train: Any = task.train
-        examples = getattr(train, "sentences", None) or getattr(train, "texts", None) or []
-        is_target = task.name in targets
-        for example in examples[: _OF_TARGET if is_target else 1]:
-            line = console.plain(f"{task.name}: {preview(example)}")
-            console.err.print(Text(line), soft_wrap=True)
+        for index in range(min(len(task.train), _OF_TARGET if task.name in targets else 1)):
+            if shown := task.train.preview(index):
+                line = console.plain(f"{task.name}: {shown}")
+                console.err.print(Text(line), soft_wrap=True)

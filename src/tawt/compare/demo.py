@@ -64,8 +64,8 @@ def _encoder(folder: Path) -> tuple[str, float]:
     try:
         metadata.version(_PACKAGE)
     except metadata.PackageNotFoundError:
-        from tawt.text.grammar import generate
-        from tawt.text.tiny import write_tiny_encoder
+        from tawt.demos.grammar import generate
+        from tawt.demos.tiny import write_tiny_encoder
 
         if not (folder / "config.json").is_file():
             folder.parent.mkdir(parents=True, exist_ok=True)

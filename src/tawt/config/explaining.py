@@ -14,16 +14,13 @@ from pydantic import BaseModel
 
 from tawt.config import yaml_file
 from tawt.errors import ConfigError, Place, TawtError, suggestion
+from tawt.modality.registry import sections_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic import ValidationError
 
-_UNION_MEMBERS = {
-    *(("data", kind) for kind in ("digits", "arrays", "text", "grammar")),
-    *(("model", kind) for kind in ("mlp", "cnn", "encoder")),
-}
 _NAMES_A_FIELD = ("missing", "extra_forbidden", "unexpected_keyword_argument")
 _SURE = 0.85  # likeness of two names, to send the reader to another section
 _BRIEFLY = reprlib.Repr()
@@ -54,10 +51,10 @@ def explained(
     if isinstance(ours, TawtError):  # raised by a check of ours, which has said it all
         return located(ours.inside(*place), source, lines)
     field = ".".join(map(str, place)) or "the configuration"
-    if problem["type"] in ("missing", "union_tag_not_found"):
+    if problem["type"] == "missing":
         said = f"`{field}` is missing."
     elif names_a_field:
-        said = f"there is no field `{field}`; {_nearest(place, model)}"
+        said = f"there is no field `{field}`; {_nearest(place, model, values)}"
     else:
         what = f"{problem['msg'][0].lower()}{problem['msg'][1:]}"
         said = f"`{field}`: {what}; got {shown(problem.get('input'))}."
@@ -128,8 +125,6 @@ def _in_file(
     inner: Any = values
     for position, part in enumerate(place):
         is_last = position == len(place) - 1
-        if position == 1 and (place[0], part) in _UNION_MEMBERS:
-            continue
         if _has(inner, part):
             inner = inner[part]
             kept.append(part)
@@ -144,27 +139,33 @@ def _has(inner: Any, part: str | int) -> bool:
     return isinstance(inner, list) and isinstance(part, int) and part < len(inner)
 
 
-def _nearest(place: Place, model: type[BaseModel]) -> str:
+def _nearest(place: Place, model: type[BaseModel], values: Mapping[str, Any]) -> str:
     """What is meant by a field that there is not: one of its section, or of another section."""
     name, section = str(place[-1]), place[:-1]
-    here = _fields(model, section)
-    elsewhere = {field: home for home, fields in _sections(model) for field in fields}
+    sections = _sections(model, values)
+    first = sections.get(str(section[0])) if section else None
+    here = _fields([model], section) if first is None else _fields([first], section[1:])
+    elsewhere = {field: home for home, inner in sections.items() for field in _fields([inner], ())}
     close = difflib.get_close_matches(name, [*here, *elsewhere], n=1, cutoff=_SURE)
     if not close or close[0] in here:
         return suggestion(name, here)
     return f"did you mean `{elsewhere[close[0]]}.{close[0]}`?"
 
 
-def _sections(model: type[BaseModel]) -> Iterator[tuple[str, list[str]]]:
-    """The sections of a configuration by name, with the fields of each."""
+def _sections(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The sections of a configuration by name; `data` and `model` as the kind of data has them."""
+    found: dict[str, Any] = {}
     for name, annotation in typing.get_type_hints(model).items():
-        if typing.get_origin(annotation) is not dict and _models_in(annotation):
-            yield name, _fields(model, (name,))
+        models = _models_in(annotation)
+        if models and typing.get_origin(annotation) is not dict:
+            found[name] = models[0]
+    data = values.get("data")
+    of_data = sections_of(data.get("kind")) if isinstance(data, Mapping) else None
+    return found if of_data is None else {**found, "data": of_data[0], "model": of_data[1]}
 
 
-def _fields(model: Any, place: Place) -> list[str]:
-    """Names of the fields at a place of the configuration, over all members of unions."""
-    models = [model]
+def _fields(models: list[Any], place: Place) -> list[str]:
+    """Names of the fields at a place inside of these, over all members of unions."""
     for part in place:
         annotations = [typing.get_type_hints(m).get(str(part)) for m in models]
         models = [m for a in annotations for m in _models_in(a)] or models

@@ -4,44 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
-
-from tawt.config import yaml_file
-from tawt.config.data_sections import (
-    ArrayData,
-    DigitsData,
-    EncoderConfig,
-    GrammarData,
-    NetworkConfig,
-    Strict,
-    TextData,
+from pydantic import (
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
 )
+
+from tawt.config import sections, yaml_file
 from tawt.config.explaining import explained, shown
 from tawt.config.presets import PRESETS
 from tawt.config.weighting import WeightingConfig
 from tawt.config.yaml_loader import DEEPEST
 from tawt.errors import ConfigError, Place
-from tawt.paths import home_expanded, resolved, slug
+from tawt.modality import DataSection, Modality, Section, modality_named
 from tawt.training import Settings
 
 
-class RunConfig(Strict):
+class RunConfig(Section):
     """Everything that a run depends on."""
 
     name: str = Field("run", max_length=200, pattern=r"^[\w-][\w.-]*$")
     """Of the run folder: letters, digits, `_`, `-` and `.`."""
     seed: int = Field(0, ge=0, lt=2**63)
     """Of every random choice."""
-    data: Annotated[DigitsData | ArrayData | TextData | GrammarData, Field(discriminator="kind")]
+    data: SerializeAsAny[DataSection]
     """Where the examples come from."""
     target: str | dict[str, float]
     """The task that counts, or several with the share each has."""
     sources: list[str] | None = None
     """The tasks that may help; all others by default."""
-    model: Annotated[NetworkConfig | EncoderConfig, Field(discriminator="kind")] = NetworkConfig()
+    model: SerializeAsAny[Section] = Field(Section(), validate_default=True)
     """The representation: an encoder for text, a small network for arrays."""
     paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"] = "joint"
     """How sources and target are used."""
@@ -58,20 +56,22 @@ class RunConfig(Strict):
     training: Settings = Settings()
     """How to train."""
 
-    @model_validator(mode="before")
+    @field_validator("data", mode="before")
     @classmethod
-    def _fill_model_kind(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping) or not isinstance(values.get("model"), Mapping):
-            return values
-        usual = "encoder" if "encoder" in values["model"] else "mlp"
-        return {**values, "model": {"kind": usual, **values["model"]}}
+    def _read_data(cls, value: Any) -> Any:
+        """By the kind of data that it names."""
+        return sections.read_data(value)
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _read_model(cls, value: Any, info: ValidationInfo) -> Any:
+        """By the same kind of data; what is wrong with that is said first."""
+        data = info.data.get("data")
+        return sections.read_model(value, data) if isinstance(data, DataSection) else Section()
 
     @model_validator(mode="after")
-    def _check_model_reads_data(self) -> RunConfig:
-        text = isinstance(self.data, TextData | GrammarData)
-        if text != isinstance(self.model, EncoderConfig):
-            wanted = "an encoder (`model: {encoder: NAME}`)" if text else "`model.kind` mlp or cnn"
-            raise ConfigError(f"`data.kind: {self.data.kind}` needs {wanted}.", place=("model",))
+    def _check_sections_fit(self) -> RunConfig:
+        self.modality.check(self.data, self.model, targets=list(self.targets))
         return self
 
     @model_validator(mode="after")
@@ -89,19 +89,6 @@ class RunConfig(Strict):
                 "group or example, or leave it out.",
                 place=("training", "unit_examples"),
             )
-        return self
-
-    @model_validator(mode="after")
-    def _check_models_have_a_folder_each(self) -> RunConfig:
-        folders: dict[str, str] = {}
-        for name in self.targets if isinstance(self.model, EncoderConfig) else ():
-            other = folders.setdefault(slug(name), name)
-            if other != name:
-                raise ConfigError(
-                    f"The models of `target` {other!r} and {name!r} would both be saved in the "
-                    f"folder {slug(name)}; rename one of the tasks.",
-                    place=("target",),
-                )
         return self
 
     @model_validator(mode="before")
@@ -126,6 +113,11 @@ class RunConfig(Strict):
     def targets(self) -> dict[str, float]:
         """The target, or several, with the share each has."""
         return {self.target: 1.0} if isinstance(self.target, str) else self.target
+
+    @property
+    def modality(self) -> Modality[Any, Any]:
+        """The kind of data, and all that follows from it."""
+        return modality_named(self.data.kind)
 
 
 def load(path: Path, overrides: Mapping[str, Any] | None = None) -> RunConfig:
@@ -193,26 +185,8 @@ def _set(values: dict[str, Any], path: list[str], value: Any) -> None:
 
 def _with_absolute_paths(config: RunConfig, folder: Path) -> RunConfig:
     """Paths are relative to the file; a folder has no other way to say where it means."""
-    changes: dict[str, Any] = {}
-    if isinstance(config.data, ArrayData | TextData):
-        tasks = {name: _placed(task, folder) for name, task in config.data.tasks.items()}
-        changes["data"] = config.data.model_copy(update={"tasks": tasks})
-    if isinstance(config.model, EncoderConfig) and (folder / config.model.encoder).is_dir():
-        encoder = str(resolved(folder / config.model.encoder, error=ConfigError))
-        changes["model"] = config.model.model_copy(update={"encoder": encoder})
-    return config.model_copy(update=changes)
-
-
-def _placed(task: Any, folder: Path) -> Any:
-    def placed(path: Any) -> Any:
-        if isinstance(path, list):
-            return [placed(each) for each in path]
-        if path is None or str(path).startswith("hub:"):
-            return path
-        return resolved(folder / home_expanded(path))
-
-    known = [name for name in ("folder", "train", "dev", "test") if hasattr(task, name)]
-    return task.model_copy(update={name: placed(getattr(task, name)) for name in known})
+    data, model = config.modality.placed(config.data, config.model, folder)
+    return config.model_copy(update={"data": data, "model": model})
 
 
 def _flat(value: Any, name: str = "") -> dict[str, Any]:

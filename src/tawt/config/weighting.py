@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from tawt.config.data_sections import MOST, Strict
 from tawt.errors import ConfigError
+from tawt.modality import MOST, Section
 from tawt.per_example import Way
 
 # The default of a field that is gone: run folders of before have it written out, to no effect.
 _OLD_RANK = 20
 
 
-class CurvatureConfig(Strict):
+class CurvatureConfig(Section):
     """How H⁻¹ is applied."""
 
     kind: Literal["identity", "adam", "kfac", "ekfac", "conjugate-gradient", "neumann", "dense"] = (
@@ -62,7 +62,7 @@ class CurvatureConfig(Strict):
         return self
 
 
-class GroupConfig(Strict):
+class GroupConfig(Section):
     """What makes examples of a source a group."""
 
     by: Literal["label", "length", "column", "cluster"] = "label"
@@ -72,7 +72,7 @@ class GroupConfig(Strict):
     """Groups of each source, by length or cluster."""
 
 
-class WeightingConfig(Strict):
+class WeightingConfig(Section):
     """How the sources are weighed."""
 
     kind: Literal["target-aware", "fixed"] = "target-aware"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from tawt.errors import DataError
 from tawt.gradients import untouched, width
 from tawt.training.devices import moved
 
@@ -56,22 +55,6 @@ class Items:
         return int(self.labels.max()) + 1
 
 
-def items_of(kind: Kind, vectors: Tensor, labels: Any) -> tuple[Tensor, Tensor]:
-    """The vectors that have a label, and the labels.
-
-    A kind whose labels are no tensor with an entry per example says how, in a method `items`.
-    """
-    own: Callable[[Tensor, Any], tuple[Tensor, Tensor]] | None = getattr(kind, "items", None)
-    if own is not None:
-        return own(vectors, labels)
-    if not isinstance(labels, Tensor) or labels.shape != vectors.shape[:1]:
-        raise DataError(
-            f"A task of the kind {type(kind).__name__} needs a method `items` that says which "
-            "vector has which label, before its distance can be measured."
-        )
-    return vectors, labels
-
-
 def gathered(
     representation: nn.Module,
     kind: Kind,
@@ -95,7 +78,7 @@ def gathered(
     with untouched([representation]), torch.no_grad():
         representation.eval()
         for batch in batches(examples, device=device, positions=positions):
-            found, known = items_of(kind, representation(batch.inputs), batch.labels)
+            found, known = kind.items(representation(batch.inputs), batch.labels)
             vectors.append(found.to(width(found)).cpu())
             labels.append(known.cpu())
             on_pass(1)

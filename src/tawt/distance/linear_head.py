@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor, nn
 
-from tawt.distance.items import items_of
-
 if TYPE_CHECKING:
     from tawt.distance.probe import Probe
     from tawt.tasks import Batch, Kind
@@ -52,7 +50,7 @@ class LinearHead:
 
     def loss(self, representation: nn.Module, kind: Kind, batch: Batch) -> Tensor:
         """Mean loss over the batch's items."""
-        vectors, labels = items_of(kind, representation(batch.inputs), batch.labels)
+        vectors, labels = kind.items(representation(batch.inputs), batch.labels)
         outputs = self.outputs(vectors)
         if self.is_regression:
             return (outputs[:, 0] - labels.to(outputs)).square().mean() / (2 * self.variance)

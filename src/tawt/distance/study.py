@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tawt.config.data_sections import EncoderConfig, GrammarData
 from tawt.distance import Estimates, Question, SampleSizes, answered, estimated
 from tawt.distance.effort import Effort, Step
 from tawt.distance.folder import (
@@ -277,7 +276,7 @@ def _telling(config: RunConfig, estimates: Estimates) -> str:
     network that starts from nothing, only where each would move it does.
     """
     found = estimates.values[str(config.target)]
-    heads_tell = isinstance(config.model, EncoderConfig)
+    heads_tell = config.modality.is_pretrained
     sources = [name for name in found if "bottleneck" in found[name]]
     return "leep" if heads_tell and all("leep" in found[n] for n in sources) else "tangent"
 
@@ -289,8 +288,9 @@ def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]
     tasks = {task.name: task for task in building.tasks(config)}
     sources = tuple(name for name in tasks if name != config.target)
     question = Question(sources, config.target, asked.weights, asked.matrix)
-    if question.matrix and isinstance(config.data, GrammarData):
+    if question.matrix and config.modality.depends_on_roles:
         raise ConfigError(
-            "The generated corpus has held-out sentences of its target only; leave out --matrix."
+            f"Of `data.kind: {config.data.kind}`, a task has other examples as the target than as "
+            "a source, so distances between sources cannot be measured; leave out --matrix."
         )
     return question, tasks

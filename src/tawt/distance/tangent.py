@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from tawt.distance.items import Items, OnPass, items_of, uncounted
+from tawt.distance.items import Items, OnPass, uncounted
 from tawt.gradients import dot, gradient_of, squared_norm, trainable
 from tawt.per_example.swapping import swapped
 
@@ -135,7 +135,7 @@ def _product(
     for sample in samples:
         for batch in sample.batches:
             with torch.enable_grad():
-                vectors, _ = items_of(sample.kind, representation(batch.inputs), batch.labels)
+                vectors, _ = sample.kind.items(representation(batch.inputs), batch.labels)
                 outputs = sample.head.outputs(vectors)
                 along = moved.along(sample.kind, batch, vectors.detach())
                 curved = sample.head.curved(outputs.detach(), along @ sample.head.weight.T)
@@ -166,7 +166,7 @@ class _Moved:
     def vectors(self, kind: Kind, batch: Batch) -> Tensor:
         """Of every item of a batch."""
         with torch.no_grad(), swapped(self._representation, self._swaps):
-            return items_of(kind, self._representation(batch.inputs), batch.labels)[0]
+            return kind.items(self._representation(batch.inputs), batch.labels)[0]
 
     def along(self, kind: Kind, batch: Batch, start: Tensor) -> Tensor:
         """J d of every item, by a difference from its starting vectors."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tawt.config.data_sections import DigitsData, TextData
 from tawt.distance import Workshop
 from tawt.distance.folder import trainings_in
 from tawt.runs import building
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from tawt.distance.folder import Item
     from tawt.sweeps import Context
     from tawt.tasks import Task
-
-_MOST_DIGITS = 400  # labelled images that the digits have for the target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,13 +83,8 @@ def measured_tasks(
 
 def _whole(config: RunConfig, target: str) -> dict[str, Task]:
     """All that there is of the target, where the configuration takes only some of it."""
-    data: Any = config.data
-    if isinstance(data, DigitsData):
-        data = data.model_copy(update={"target_size": _MOST_DIGITS})
-    elif isinstance(data, TextData) and data.tasks[target].limit is not None:
-        every = data.tasks[target].model_copy(update={"limit": None})
-        data = data.model_copy(update={"tasks": {**data.tasks, target: every}})
-    else:
+    data = config.modality.whole(config.data, target)
+    if data is None:
         return {}
     alone = config.model_copy(update={"data": data, "sources": []})
     return {task.name: task for task in building.tasks(alone) if task.name == target}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt import files
+from tawt.demos.grammar import generate
+from tawt.demos.tiny import write_tiny_encoder
 from tawt.reproduce.paper import TASKS
 from tawt.reproduce.tagging import Setup
-from tawt.text.grammar import generate
 from tawt.text.reading import TaggedSentence, columns_text
-from tawt.text.tiny import write_tiny_encoder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError
 
 from tawt.config import yaml_file
-from tawt.config.data_sections import Strict, TextTask
 from tawt.config.explaining import explained
 from tawt.errors import ConfigError, DataError, Place, inside
+from tawt.modality import Section
 from tawt.reproduce.paper import METRICS, TASKS
-from tawt.runs.text_building import read_task, split_files
+from tawt.text.building import read_task, split_files
 from tawt.text.kinds.making import chosen_metric
+from tawt.text.sections import TextTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +26,7 @@ SECTION: Place = ("tasks",)
 _SPLITS = ("train", "dev", "test")
 
 
-class Layout(Strict):
+class Layout(Section):
     """Which file is which task."""
 
     about: Annotated[str, Field(min_length=1), AfterValidator(lambda text: " ".join(text.split()))]

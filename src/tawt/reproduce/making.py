@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tawt.config.data_sections import TextData
 from tawt.reproduce.store import kept_of, key, records_in, run_path
 from tawt.runs import Options, RunFolder
 from tawt.sweeps import Plan, TrainRun, Work
@@ -111,7 +110,5 @@ class RecordedRun:
 
 def _size(config: RunConfig) -> int:
     """Roughly how long a run takes: the examples that it trains on."""
-    if not isinstance(config.data, TextData):
-        return 0
-    sizes = [task.limit or 0 for task in config.data.tasks.values()]
+    sizes = config.modality.limits(config.data)
     return sum(sizes) if config.paradigm != "single-task" else max(sizes, default=0)

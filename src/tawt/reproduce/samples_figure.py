@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tawt import files
-from tawt.config.data_sections import TextTask
 from tawt.errors import ConfigError
 from tawt.reproduce.captions import counted, encoder_name
 from tawt.reproduce.choices import Once
@@ -17,8 +16,9 @@ from tawt.reproduce.name_words import name_words
 from tawt.reproduce.sample_runs import Paradigm, SampleRun, SampleSettings, Unit, write_examples
 from tawt.reproduce.samples import EXPERIMENT, samples_result
 from tawt.reproduce.store import key_of
-from tawt.runs.text_building import read_task
 from tawt.sweeps import Plan
+from tawt.text.building import read_task
+from tawt.text.sections import TextTask
 
 if TYPE_CHECKING:
     from tawt.reproduce.request import Request

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tawt.runs.labels import all_names
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -58,7 +56,7 @@ def deviations(task: Task, alignments: NDArray[Any]) -> NDArray[np.float32]:
         In standard deviations of the source's examples around these means; NaN where none was
         measured.
     """
-    found = all_names(task)
+    found = task.train.all_names()
     known = ~np.isnan(alignments)
     if found is None:
         apart = alignments - (alignments[known].mean() if known.any() else 0.0)
@@ -83,7 +81,7 @@ def by_label(
         alignments: One for each; NaN where none was measured.
         are_examples: Whether each was measured by itself; else there is no error to know.
     """
-    found = all_names(task)
+    found = task.train.all_names()
     if found is None:
         return []
     labels, times = found

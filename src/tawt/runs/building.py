@@ -7,14 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tawt.arrays import DIGITS_TASKS
-from tawt.config.data_sections import (
-    GRAMMAR_TASKS,
-    ArrayData,
-    EncoderConfig,
-    GrammarData,
-    TextData,
-)
 from tawt.curvature import (
     AdamDiagonal,
     ConjugateGradient,
@@ -26,7 +18,6 @@ from tawt.curvature import (
 )
 from tawt.errors import ConfigError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
-from tawt.runs import array_building
 from tawt.runs.grouping import grouped
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.streams import derived_seed
@@ -44,15 +35,13 @@ if TYPE_CHECKING:
 
 def tasks(config: RunConfig) -> list[Task]:
     """The tasks that the configuration names: sources and targets, in that order."""
-    wanted = used_names(config)
-    if isinstance(config.model, EncoderConfig):
-        from tawt.runs import text_building
-
-        return text_building.tasks(config, wanted)
-    found = {task.name: task for task in array_building.tasks(config, wanted)}
-    chosen = [found[name] for name in wanted]
-    array_building.check_learnable(chosen, list(config.targets))
-    return chosen
+    return config.modality.tasks(
+        config.data,
+        config.model,
+        names=used_names(config),
+        targets=list(config.targets),
+        seed=config.seed,
+    )
 
 
 def used_names(config: RunConfig) -> list[str]:
@@ -61,7 +50,7 @@ def used_names(config: RunConfig) -> list[str]:
     Raises:
         ConfigError: The data has no such task.
     """
-    names = task_names(config)
+    names = config.modality.task_names(config.data)
     wanted = [*sources_of(config, names), *config.targets]
     for name in wanted:
         if name not in names:
@@ -77,13 +66,6 @@ def _named_at(config: RunConfig, name: str) -> Place:
     if config.sources is not None and name in config.sources:
         return "sources", config.sources.index(name)
     return ("target", name) if isinstance(config.target, dict) else ("target",)
-
-
-def task_names(config: RunConfig) -> list[str]:
-    """Names of all tasks that the data has."""
-    if isinstance(config.data, ArrayData | TextData):
-        return list(config.data.tasks)
-    return list(GRAMMAR_TASKS if isinstance(config.data, GrammarData) else DIGITS_TASKS)
 
 
 def sources_of(config: RunConfig, names: Sequence[str]) -> list[str]:
@@ -104,11 +86,7 @@ def model(config: RunConfig, found: Sequence[Task]) -> MultiTaskModel:
     """The model, initialised by the seed and by nothing else."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(config.seed, "model"))
-        if isinstance(config.model, EncoderConfig):
-            from tawt.text.model import text_model
-
-            return text_model(config.model.encoder, found)
-        return array_building.model(config.model, found)
+        return config.modality.model(config.model, found)
 
 
 def paradigm(config: RunConfig) -> Paradigm:
@@ -211,19 +189,18 @@ def fingerprints(found: Sequence[Task]) -> dict[str, dict[str, Any]]:
     return {
         task.name: {
             split: {"examples": len(examples), "sha256": examples.fingerprint()}
-            for split in ("train", "dev", "test")
-            if (examples := getattr(task, split)) is not None and hasattr(examples, "fingerprint")
+            for split, examples in task.splits().items()
         }
         | _groups(task)
-        | ({"notes": notes} if (notes := getattr(task.train, "notes", None)) else {})
+        | ({"notes": task.train.notes} if task.train.notes else {})
         for task in found
     }
 
 
 def _groups(task: Task) -> dict[str, Any]:
     """SHA-256 of the groups that the data names, where it does."""
-    named = getattr(task.train, "groups", None)
-    if named is None or all(group is None for group in named):
+    named = task.train.groups()
+    if named is None:
         return {}
     digest = hashlib.sha256("\0".join(map(str, named)).encode())
     return {"groups": {"sha256": digest.hexdigest()}}

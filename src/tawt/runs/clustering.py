@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -56,7 +56,7 @@ def clustered(
     return Coded(tuple(f"cluster {number:>{digits}}" for number in range(1, count + 1)), numbers)
 
 
-def _fingerprint(examples: Any, count: int, representation: nn.Module, seed: int) -> str:
+def _fingerprint(examples: Examples, count: int, representation: nn.Module, seed: int) -> str:
     """SHA-256 of all that the clusters follow from."""
     digest = hashlib.sha256(repr((examples.fingerprint(), count, seed)).encode())
     for name, value in representation.state_dict().items():
@@ -84,7 +84,7 @@ def _vectors(examples: Examples, model: MultiTaskModel) -> NDArray[np.float32]:
         model.eval()
         for indices in row_batches(examples, np.arange(len(examples)), _AT_ONCE):
             batch = examples.batch(indices)
-            vectors = _pooled(model.representation(batch.inputs), batch.inputs)
+            vectors = _pooled(model.representation(batch.inputs), batch.places)
             if batch.owners is not None:  # the first of an example's rows stands for it
                 firsts = np.unique(batch.owners.numpy(), return_index=True)[1]
                 vectors = vectors[torch.from_numpy(firsts)]
@@ -94,12 +94,11 @@ def _vectors(examples: Examples, model: MultiTaskModel) -> NDArray[np.float32]:
     return found
 
 
-def _pooled(vectors: Tensor, inputs: Any) -> Tensor:
+def _pooled(vectors: Tensor, places: Tensor | None) -> Tensor:
     if vectors.dim() < 3:
         return vectors.float()
-    lengths = getattr(inputs, "lengths", None)
-    if lengths is None:
+    if places is None:
         return vectors.flatten(1).float()
-    inside = torch.arange(vectors.shape[1]) < lengths[:, None]
-    means: Tensor = (vectors * inside[..., None]).sum(1).float() / lengths[:, None]
+    inside = torch.arange(vectors.shape[1]) < places[:, None]
+    means: Tensor = (vectors * inside[..., None]).sum(1).float() / places[:, None]
     return means

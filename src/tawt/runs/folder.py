@@ -253,9 +253,9 @@ class RunFolder:
         by_name = {task.name: task for task in tasks}
         for split in ("dev", "test"):
             found = [
-                (target, getattr(by_name[target], split), splits[split])
+                (target, examples, splits[split])
                 for target, splits in result.predictions.items()
-                if split in splits
+                if (examples := by_name[target].split(split)) is not None and split in splits
             ]
             if found:
                 table = predictions.as_tsv(found)

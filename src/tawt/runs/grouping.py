@@ -8,8 +8,6 @@ import numpy as np
 
 from tawt.errors import ConfigError
 from tawt.runs.clustering import clustered
-from tawt.runs.labels import one_name_each
-from tawt.tasks.task import lengths_of
 from tawt.units import Coded, Units
 
 if TYPE_CHECKING:
@@ -56,7 +54,7 @@ def grouped(
 
 
 def _by_label(task: Task) -> Coded:
-    found = one_name_each(task)
+    found = task.train.names()
     if found is None:
         raise ConfigError(
             f"The labels of {task.name!r} are numbers, which are no groups; group it by column, "
@@ -68,7 +66,7 @@ def _by_label(task: Task) -> Coded:
 
 def _by_length(task: Task, count: int) -> Coded:
     """Equally many examples to a group, from short to long."""
-    lengths = lengths_of(task.train)
+    lengths = task.train.lengths
     if lengths is None:
         raise ConfigError(f"The examples of {task.name!r} are all of one length.", place=_PLACE)
     edges = np.unique(np.quantile(lengths, np.linspace(0, 1, count + 1)[1:-1]))
@@ -79,7 +77,7 @@ def _by_length(task: Task, count: int) -> Coded:
 
 
 def _by_column(task: Task) -> Coded:
-    given = getattr(task.train, "groups", None)
+    given = task.train.groups()
     if given is None or (isinstance(given, list) and None in given):
         raise ConfigError(
             f"The data of {task.name!r} does not say which group each example is in: give text a "

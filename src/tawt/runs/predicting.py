@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tawt.config.data_sections import EncoderConfig, TextData
 from tawt.errors import ConfigError, RunError, suggestion
-from tawt.paths import slug
+from tawt.modality import Asked
 from tawt.runs.folder import COMPARISON, RunFolder
 from tawt.runs.models import MODEL
-from tawt.text.kinds import kind_named
-from tawt.text.predicting import Predictor
-from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from tawt.config.schema import RunConfig
-    from tawt.text.kinds import TextKind
+    from tawt.modality import Predictor
 
 
 def load_predictor(
@@ -29,7 +24,7 @@ def load_predictor(
     batch_size: int = 32,
     buffer: int = 1024,
 ) -> Predictor:
-    """The model of a finished run on text, ready to answer.
+    """The model of a finished run, ready to answer.
 
     Args:
         run: The run's folder.
@@ -39,34 +34,22 @@ def load_predictor(
         buffer: Examples taken from a stream at a time.
 
     Raises:
-        RunError: It is no run folder, is unfinished or damaged, or its run was on arrays.
+        RunError: It is no run folder, is unfinished or damaged.
         ConfigError: There is no such target or device.
     """
     config, name = _finished(run, target)
     RunFolder(run).check_model()
-    assert isinstance(config.model, EncoderConfig)
-    folder = run / MODEL
-    return Predictor(
-        folder if len(config.targets) == 1 else folder / slug(name),
-        kind=_kind(config, name),
-        max_length=config.model.max_length,
-        overlap=config.model.overlap,
-        device=chosen_device(device),
+    asked = Asked(
+        data=config.data,
+        section=config.model,
+        target=name,
+        targets=list(config.targets),
+        device=device,
         precision=config.training.precision,
         batch_size=batch_size,
         buffer=buffer,
     )
-
-
-def field_names(run: Path, *, target: str | None = None) -> Mapping[str, str]:
-    """What the run's files called our fields, where that differed.
-
-    Args:
-        run: The run's folder.
-        target: Which target.
-    """
-    config, name = _finished(run, target)
-    return config.data.tasks[name].fields if isinstance(config.data, TextData) else {}
+    return config.modality.predictor(run / MODEL, asked)
 
 
 def _finished(run: Path, target: str | None) -> tuple[RunConfig, str]:
@@ -76,8 +59,6 @@ def _finished(run: Path, target: str | None) -> tuple[RunConfig, str]:
         raise RunError(f"{run} is a comparison; give the folder of one of its runs{example}.")
     folder = RunFolder(run)
     config = folder.config()
-    if not isinstance(config.model, EncoderConfig):
-        raise RunError(f"{run} holds a run on arrays; only runs on text can be asked about text.")
     folder.record()
     names = list(config.targets)
     if target is None and len(names) > 1:
@@ -85,8 +66,3 @@ def _finished(run: Path, target: str | None) -> tuple[RunConfig, str]:
     if target is not None and target not in names:
         raise ConfigError(f"The run has no target {target!r}; {suggestion(target, names)}")
     return config, target or names[0]
-
-
-def _kind(config: RunConfig, name: str) -> TextKind:
-    data = config.data
-    return kind_named(data.tasks[name].kind if isinstance(data, TextData) else "tagging")

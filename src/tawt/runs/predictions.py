@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tawt.training.result import Predictions
 
 _PLAIN = ("task", "gold", "predicted", "score")
-_TEXT = ("task", "example", "input", "gold", "predicted", "score")
+_IN_WORDS = ("task", "example", "input", "gold", "predicted", "score")
 # Tabs, and all that any reader might take for the end of a line.
 _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
@@ -32,16 +32,16 @@ def as_tsv(found: Sequence[tuple[str, Examples, Predictions]]) -> str:
         found: Task, examples and predictions.
     """
     text = io.StringIO()
-    if not any(_is_text(examples) for _, examples, _ in found):
+    if not any(examples.in_words for _, examples, _ in found):
         writer = csv.writer(text, delimiter="\t", lineterminator="\n")
         writer.writerow(_PLAIN)
         for task, _, each in found:
             rows = zip(each.gold, each.predicted, each.example_scores, strict=True)
             writer.writerows((task, *row) for row in rows)
         return text.getvalue()
-    text.write("\t".join(_TEXT) + "\n")
+    text.write("\t".join(_IN_WORDS) + "\n")
     for task, examples, each in found:
-        for row in _text_rows(task, examples, each):
+        for row in _rows(task, examples, each):
             text.write("\t".join(_BREAKS.sub(" ", str(field)) for field in row) + "\n")
     return text.getvalue()
 
@@ -57,7 +57,7 @@ def example_scores(path: Path, task: str) -> list[float]:
             plain = file.readline().rstrip("\n").split("\t") == list(_PLAIN)
             split = (line.rstrip("\n").split("\t") for line in file)
             rows = list(csv.reader(file, delimiter="\t") if plain else split)
-        width = len(_PLAIN if plain else _TEXT)
+        width = len(_PLAIN if plain else _IN_WORDS)
         scores = [float(row[width - 1]) for row in rows if row[0] == task and row[width - 1] != ""]
     except (OSError, ValueError, IndexError, csv.Error) as error:
         raise RunError(f"The run folder {path.parent} is damaged: {path.name}: {error}.") from error
@@ -66,18 +66,8 @@ def example_scores(path: Path, task: str) -> list[float]:
     return scores
 
 
-def _text_rows(task: str, examples: Examples, found: Predictions) -> Iterator[tuple[object, ...]]:
+def _rows(task: str, examples: Examples, found: Predictions) -> Iterator[tuple[object, ...]]:
     rows = zip(found.gold, found.predicted, found.example_scores, strict=True)
     for number, (gold, predicted, score) in enumerate(rows):
-        if hasattr(examples, "sentences"):
-            words = examples.sentences[number].words
-            for place, (word, right, guess) in enumerate(zip(words, gold, predicted, strict=False)):
-                yield task, number + 1, word, right, guess, "" if place else score
-        else:
-            shown = examples.texts[number]  # type: ignore[attr-defined]
-            both = shown.text if shown.second is None else f"{shown.text} ||| {shown.second}"
-            yield task, number + 1, both, gold, predicted, score
-
-
-def _is_text(examples: Examples) -> bool:
-    return hasattr(examples, "sentences") or hasattr(examples, "texts")
+        for place, row in enumerate(examples.answered(number, gold, predicted)):
+            yield task, number + 1, *row, "" if place else score

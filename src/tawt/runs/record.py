@@ -25,7 +25,8 @@ def circumstances(device: torch.device) -> dict[str, Any]:
         >>> sorted(circumstances(torch.device("cpu")))
         ['commit', 'machine', 'versions']
     """
-    versions = {name: metadata.version(name) for name in _PACKAGES}
+    found = {name: _version(name) for name in _PACKAGES}
+    versions = {name: version for name, version in found.items() if version is not None}
     machine = {
         "system": platform.system(),
         "architecture": platform.machine(),
@@ -34,6 +35,14 @@ def circumstances(device: torch.device) -> dict[str, Any]:
     }
     versions = {"tawt": __version__, "python": platform.python_version(), **versions}
     return {"versions": versions, "machine": machine, "commit": _commit()}
+
+
+def _version(package: str) -> str | None:
+    """None of a package that the kind of data did not need, so that nobody installed it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _commit() -> str | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from tawt.config.data_sections import EncoderConfig
 from tawt.errors import ConfigError, Interrupted, RunError, TrainingError, is_out_of_memory
 from tawt.runs.checkpoints import FolderCheckpoint, run_key
 from tawt.runs.folder import RunFolder
@@ -192,8 +191,7 @@ def _trained(
 def _what_to_lower(config: RunConfig, device: torch.device) -> str:
     settings = config.training
     others = [f"`training.gradient_examples` ({settings.gradient_examples})"]
-    if isinstance(config.model, EncoderConfig):
-        others.append(f"`model.max_length` ({config.model.max_length})")
+    others += config.modality.memory_fields(config.model)
     return (
         f"Out of memory on {device}. Lower `training.batch_size` ({settings.batch_size}) and raise "
         f"`training.accumulation` ({settings.accumulation}) by the same factor; then "

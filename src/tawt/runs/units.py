@@ -21,8 +21,6 @@ from safetensors.numpy import save
 from tawt import files
 from tawt.errors import RunError
 from tawt.runs.agreement import by_label, deviations
-from tawt.runs.labels import label_of
-from tawt.runs.png import png
 from tawt.units import Examples, Groups, Part, Units, Whole
 from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
 VECTORS, SHOWN = "unit_weights.safetensors", "units.json"
 _FEW = 20
-_WIDEST = 64  # pixels, of an image that is shown
 _LABELS = 50
 
 
@@ -137,16 +134,17 @@ def ranked(
     for rank, place in enumerate(order.tolist(), start=1):
         number = int(np.searchsorted(starts, place, side="right")) - 1
         task, index = by_name[sources[number]], int(place - starts[number])
+        seen = task.train.show(index)
         yield {
             "rank": rank,
             "source": task.name,
             "example": index + 1,
-            **_where(task, index),
+            **({} if seen.line is None else {"line": seen.line}),
             "weight": round(float(factors[place]), 4),
             "alignment": _known(alignments[place]),
             "deviation": _known(apart[place]),
-            "label": _plain(label_of(task, index)),
-            "text": _text(task, index),
+            "label": _plain(task.train.label(index)),
+            "text": seen.text,
         }
 
 
@@ -182,9 +180,9 @@ def shown(outcome: Outcome, tasks: Sequence[Task]) -> dict[str, Any]:
     }
     for side in ("least", "most"):
         for row in found[side]:
-            image = _image(by_name[row["source"]], row["example"] - 1)
+            image = by_name[row["source"]].train.show(row["example"] - 1).image
             if image is not None:
-                row["image"] = image
+                row["image"] = base64.b64encode(image).decode()
     for source, groups in units.groups.items():
         span = units.spans[source]
         counts = units.parts[source].counts(units.sizes[source])
@@ -222,47 +220,9 @@ def _by_label(task: Task, outcome: Outcome) -> list[dict[str, Any]]:
     return [asdict(row) for row in found]
 
 
-def _where(task: Task, index: int) -> dict[str, int]:
-    """The line of the file, for text."""
-    examples: Any = task.train
-    found = getattr(examples, "sentences", None) or getattr(examples, "texts", None)
-    return {} if found is None else {"line": found[index].line}
-
-
-def _text(task: Task, index: int) -> str:
-    examples: Any = task.train
-    if hasattr(examples, "sentences"):
-        return " ".join(examples.sentences[index].words)
-    if hasattr(examples, "texts"):
-        text = examples.texts[index]
-        return str(text.text) if text.second is None else f"{text.text} ⟂ {text.second}"
-    return ""
-
-
 def _known(alignment: float) -> float | None:
     """To four digits; nothing where none was measured."""
     return None if math.isnan(alignment) else float(f"{alignment:.4g}")
-
-
-def _image(task: Task, index: int) -> str | None:
-    """A PNG in base64, where examples are grey or coloured images; of large ones some pixels.
-
-    Without a dimension of channels, only if small: a large one may be anything.
-    """
-    inputs = getattr(task.train, "inputs", None)
-    if inputs is None or inputs.dim() not in (3, 4) or not inputs.numel():
-        return None
-    if inputs.dim() == 4 and inputs.shape[1] not in (1, 3):
-        return None
-    if inputs.dim() == 3 and max(inputs.shape[-2:]) > _WIDEST:
-        return None
-    apart = math.ceil(max(inputs.shape[-2:]) / _WIDEST)
-    pixels = inputs[index].double()[..., ::apart, ::apart]
-    if pixels.dim() == 3:
-        pixels = pixels.permute(1, 2, 0).squeeze(-1)
-    low, high = float(pixels.min()), float(pixels.max())
-    scaled = (pixels - low) * (255 / (high - low) if high > low else 0)
-    return base64.b64encode(png(scaled.round().to(torch.uint8).numpy())).decode()
 
 
 def _plain(label: Any) -> Any:

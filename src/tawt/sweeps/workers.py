@@ -22,10 +22,12 @@ from typing import TYPE_CHECKING
 import torch
 
 from tawt.errors import Interrupted, RunError, TawtError
+from tawt.modality.registry import expect, registered
+from tawt.modality.said import DATA_LOG
 from tawt.sweeps.work import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from multiprocessing.connection import Connection
 
     from tawt.sweeps.work import Work
@@ -86,7 +88,7 @@ class _Worker:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs,))
+        self.process = context.Process(target=_serve, args=(theirs, registered()))
         self.work: Work | None = None
         with _deaf_to_ctrl_c():
             self.process.start()
@@ -179,10 +181,11 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 # In the worker
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, modalities: Mapping[str, str]) -> None:
+    expect(modalities)
     torch.set_num_threads(1)
     # What there is to say about the data was said before the first run, once.
-    logging.getLogger("tawt.runs.text_building").setLevel(logging.ERROR)
+    DATA_LOG.setLevel(logging.ERROR)
     stop, orders = threading.Event(), queue.SimpleQueue[bytes]()
     # From others than the parent, such as a scheduler that ends the whole group.
     signal.signal(signal.SIGTERM, lambda number, frame: stop.set())

@@ -1,6 +1,8 @@
 """What is learned: tasks with their examples, and the model that they share."""
 
+from tawt.tasks.examples import Batch, Examples, Shown
+from tawt.tasks.kind import Kind
 from tawt.tasks.model import MultiTaskModel
-from tawt.tasks.task import Batch, Examples, Kind, Task
+from tawt.tasks.task import SplitName, Task
 
-__all__ = ["Batch", "Examples", "Kind", "MultiTaskModel", "Task"]
+__all__ = ["Batch", "Examples", "Kind", "MultiTaskModel", "Shown", "SplitName", "Task"]

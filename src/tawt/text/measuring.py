@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tawt.modality.facts import Lengths, PieceFacts
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.text.tokens import WordPieces
 
@@ -21,50 +21,6 @@ if TYPE_CHECKING:
 
 _ENDLESS = 2**40  # pieces to a row: none is cut
 _AT_A_TIME = 1024
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lengths:
-    """How long the examples of a split are.
-
-    Example:
-        >>> Lengths.of(np.array([1, 2, 3, 10]))
-        Lengths(mean=4.0, median=2.5, p95=8.95, longest=10)
-    """
-
-    mean: float
-    median: float
-    p95: float
-    """95% are no longer than this."""
-    longest: int
-
-    @classmethod
-    def of(cls, lengths: NDArray[Any]) -> Lengths:
-        """From the length of each example; there must be one at least."""
-        return cls(
-            mean=round(float(lengths.mean()), 2),
-            median=round(float(np.median(lengths)), 2),
-            p95=round(float(np.quantile(lengths, 0.95)), 2),
-            longest=int(lengths.max()),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PieceFacts:
-    """What an encoder sees of the examples of a split."""
-
-    max_length: int
-    """Most pieces to a row."""
-    lengths: Lengths
-    """In pieces, special ones included."""
-    too_long: int
-    """Examples of more pieces than that."""
-    too_long_share: float
-    cut_words: int | None
-    """Words that would be lost if such sentences were truncated; tagging alone."""
-    cut_words_share: float | None
-    rows: int | None
-    """Rows that there would be if they became windows; tagging alone."""
 
 
 def word_counts(examples: Sequence[Example]) -> NDArray[np.int64]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt.errors import DataError
 from tawt.tasks import MultiTaskModel
 from tawt.text.encoding import Level, TextRepresentation
+from tawt.text.kinds.text_kind import TextAnswers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,5 +32,18 @@ def text_model(encoder: str, tasks: Sequence[Task]) -> MultiTaskModel:
 
 def level_of(task: Task) -> Level:
     """What the task's answers are about: words, or whole texts."""
-    level: Level = getattr(task.kind, "level", "text")
-    return level
+    return kind_of(task).level
+
+
+def kind_of(task: Task) -> TextAnswers:
+    """What kind of answer the task wants.
+
+    Raises:
+        DataError: It is no kind of text task.
+    """
+    if not isinstance(task.kind, TextAnswers):
+        raise DataError(
+            f"Task {task.name!r} is no task on text: its kind, {type(task.kind).__name__}, does "
+            "not derive from `tawt.text.kinds.TextAnswers`."
+        )
+    return task.kind

@@ -11,7 +11,7 @@ from torch import nn
 
 from tawt.text.encoding import TextRepresentation
 from tawt.text.encoding.loading import quietly
-from tawt.text.model import level_of
+from tawt.text.model import kind_of, level_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,11 +71,11 @@ def make_readable(folder: Path) -> None:
 
 
 def _config(body: PreTrainedModel, task: Task) -> Any:
-    config = copy.deepcopy(body.config)
-    labels = list(getattr(task.kind, "labels", [])) or [task.name]
+    config, kind = copy.deepcopy(body.config), kind_of(task)
+    labels = list(kind.labels) or [task.name]
     config.id2label = dict(enumerate(labels))
     config.label2id = {label: index for index, label in enumerate(labels)}
-    config.problem_type = getattr(task.kind, "problem_type", None)
+    config.problem_type = kind.problem_type
     return config
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
     from tawt.training.parts import Parts
     from tawt.weights import SourceWeights
 

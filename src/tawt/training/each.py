@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tawt.gradients import width
-from tawt.tasks.task import lengths_of, rows_of
 from tawt.training.devices import to_device
 from tawt.training.evaluation import row_batches
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from tawt.per_example import Losses
     from tawt.tasks import Batch, MultiTaskModel, Task
-    from tawt.tasks.task import Examples, Indices
+    from tawt.tasks.examples import Examples, Indices
 
 _FEW = 64  # examples of a first batch: what they tell of step size and error holds for the rest
 
@@ -62,10 +61,10 @@ class EachExample:
         order = np.arange(len(examples))
         if self.most is not None and self.most < len(examples):
             order = np.sort(self.draw.choice(len(examples), self.most, replace=False))
-        lengths = lengths_of(examples)
+        lengths = examples.lengths
         if lengths is not None:
             order = order[np.argsort(lengths[order], kind="stable")]
-        for part in _parts(order, rows_of(examples), few=min(_FEW, self.at_once)):
+        for part in _parts(order, examples.rows, few=min(_FEW, self.at_once)):
             for indices in row_batches(examples, part, self.at_once):
                 batch = to_device(examples.batch(indices), self.device)
                 yield indices, partial(self._losses, task, batch, len(indices))

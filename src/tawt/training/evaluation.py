@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from tawt.tasks.task import lengths_of, rows_of
 from tawt.training.devices import to_device
 from tawt.training.result import Predictions
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tawt.tasks import Examples, Task
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
 
 
 def evaluate(
@@ -33,7 +32,7 @@ def evaluate(
     """
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
-    lengths = lengths_of(examples)
+    lengths = examples.lengths
     order = np.arange(len(examples)) if lengths is None else np.argsort(lengths, kind="stable")
     found: dict[int, tuple[Any, Any]] = {}
     try:
@@ -57,7 +56,7 @@ def evaluate(
 
 def row_batches(examples: Examples, order: Indices, batch_size: int) -> list[Indices]:
     """The order in parts of so many rows; an example that is in several rows counts as several."""
-    rows = rows_of(examples)
+    rows = examples.rows
     if rows is None:
         return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
     parts = (np.cumsum(rows[order]) - 1) // batch_size

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from tawt.tasks import Batch, MultiTaskModel, Task
-    from tawt.tasks.task import Examples, Indices
+    from tawt.tasks.examples import Examples, Indices
     from tawt.weighting import Weighting
 
 

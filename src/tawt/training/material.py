@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tawt.gradients import trainable
 from tawt.per_example import ExampleNorms
-from tawt.tasks.task import Subset, lengths_of, with_own_means
+from tawt.tasks.examples import Subset
 from tawt.training.batches import Schedule
 from tawt.training.devices import as_in_the_first
 from tawt.training.each import EachExample
@@ -59,7 +59,7 @@ class Material:
         self._seed = seed
         self._parts = {name: self._halves(name) for name in targets}
         self._sources = {
-            name: with_own_means(task.train) if name in self._units.finer else task.train
+            name: task.train.with_own_means() if name in self._units.finer else task.train
             for name, task in self.tasks.items()
             if name not in targets
         }
@@ -95,7 +95,7 @@ class Material:
         """The phase's steps."""
         names = self._weighting.weights.names if phase.weighs_sources else self.targets
         examples = self.examples(phase, names)
-        lengths = {name: lengths_of(found) for name, found in examples.items()}
+        lengths = {name: found.lengths for name, found in examples.items()}
         return Schedule(
             {name: len(found) for name, found in examples.items()},
             batch_size=self._settings.batch_size,

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from tawt.tasks.task import lengths_of, rows_of
-
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
     from tawt.tasks import Examples
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
 
 _CPU_PASS = 110.0  # places; a pass of MiniLM takes 60 ms, and 0.55 ms a place, on two cores
 _GPU_PASS = 2.0**40  # there a pass takes as long for many places as for few
@@ -61,7 +59,7 @@ class Parts:
     def of(self, examples: Examples, indices: Indices) -> list[Indices]:
         """The parts that cost least in all, each as places among the indices given."""
         everything = np.arange(len(indices))
-        lengths, rows = lengths_of(examples), rows_of(examples)
+        lengths, rows = examples.lengths, examples.rows
         if lengths is None or len(indices) == 0:
             return [everything]
         counts = np.ones(len(indices), int) if rows is None else rows[indices]

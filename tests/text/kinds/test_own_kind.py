@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from tawt.errors import ConfigError
 from tawt.runs.run import run
-from tawt.text.kinds import KINDS, TextKind, register
+from tawt.text.kinds import KINDS, TextAnswers, TextKind, register
 from tawt.text.kinds.making import chosen_metric, last_layer, whole_task
 from tawt.text.metrics import Metric, mae
 from tawt.text.predicting.asking import Texts
@@ -27,7 +27,7 @@ METRICS = {"within_one": Metric(within_one), "mae": Metric(mae, best="smallest")
 
 
 @dataclass(frozen=True)
-class Rank:
+class Rank(TextAnswers):
     """A place on a scale from 0: how many thresholds are passed, an output each."""
 
     labels: tuple[str, ...]

@@ -13,9 +13,8 @@ from transformers import (
 from tawt.errors import ConfigError, RunError
 from tawt.runs import RunFolder
 from tawt.runs.predicting import load_predictor
-from tawt.runs.text_building import splits_of
 from tawt.text.kinds import KINDS
-from tawt.text.predicting import Predictor, Sentence, Text
+from tawt.text.predicting import Sentence, Text, TextPredictor
 from tawt.training.devices import chosen_device
 from tests.text.trained import records
 
@@ -28,7 +27,9 @@ def in_run(run):
 
 
 def test_tags_are_those_of_the_run(tagger):
-    sentences = [example.words for example in splits_of(RunFolder(tagger).config(), "chunk").test]
+    config = RunFolder(tagger).config()
+    splits = config.modality.read(config.data, "chunk", is_target=True, held_out=True, seed=0)
+    sentences = [example.words for example in splits.test]
     answers = list(load_predictor(tagger).answers(map(Sentence, sentences)))
     assert [list(zip(a.words, a.tags, strict=True)) for a in answers] == in_run(tagger)
     assert len(answers) == 300
@@ -157,19 +158,19 @@ def test_a_model_without_its_parameters(tagger, tmp_path):
     model.mkdir()
     for path in (tagger / "model").iterdir():
         (model / path.name).write_bytes(path.read_bytes())
-    assert Predictor(model, kind=KINDS["tagging"]).labels
+    assert TextPredictor(model, kind=KINDS["tagging"]).labels
     with pytest.raises(RunError, match="no parameters"):
-        Predictor(model, kind=KINDS["classification"])  # a pooler is missing
+        TextPredictor(model, kind=KINDS["classification"])  # a pooler is missing
     whole = (model / "model.safetensors").read_bytes()
     for content in (whole[: len(whole) // 2], b""):
         (model / "model.safetensors").write_bytes(content)
         with pytest.raises(RunError, match="cannot be loaded"):
-            Predictor(model, kind=KINDS["tagging"])
+            TextPredictor(model, kind=KINDS["tagging"])
     (model / "model.safetensors").unlink()
     with pytest.raises(RunError, match="cannot be loaded"):
-        Predictor(model, kind=KINDS["tagging"])
+        TextPredictor(model, kind=KINDS["tagging"])
     with pytest.raises(RunError, match="cannot be loaded"):
-        Predictor(tmp_path / "none", kind=KINDS["tagging"])
+        TextPredictor(tmp_path / "none", kind=KINDS["tagging"])
 
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:x", "cpu:0", "", "cuda:999", "cuda:-1"])

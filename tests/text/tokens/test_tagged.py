@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tawt.tasks.task import Subset, with_own_means
+from tawt.tasks.examples import Subset
 from tawt.text.reading import TaggedSentence
 from tawt.text.tokens import NO_TAG, TaggedExamples, WordPieces
 from tests.text.encoders import letters_tokenizer
@@ -98,7 +98,7 @@ def test_with_own_means_a_sentence_is_the_mean_over_its_words():
     assert batch.labels.sentence.tolist() == [0, 0, 1, 2]
     assert made.batch(np.array([1])).labels.share.item() == pytest.approx(3 / 9)  # as it was
     assert alone.fingerprint() == made.fingerprint()
-    part = with_own_means(Subset(made, np.array([2, 0])))
+    part = Subset(made, np.array([2, 0])).with_own_means()
     assert part.batch(np.array([1, 0])).labels.share.tolist() == pytest.approx([1, 1 / 2])
 
 

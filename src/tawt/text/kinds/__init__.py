@@ -10,7 +10,7 @@ from tawt.text.kinds.classifying import (
 from tawt.text.kinds.making import Cutting, Wanted
 from tawt.text.kinds.regressing import REGRESSION, TextRegression, regression_task
 from tawt.text.kinds.tagging import TAGGING, Tagging, tagging_task
-from tawt.text.kinds.text_kind import TextKind
+from tawt.text.kinds.text_kind import TextAnswers, TextKind
 
 _BUILT_IN = (TAGGING, CLASSIFICATION, PAIR, REGRESSION)
 
@@ -59,6 +59,7 @@ __all__ = [
     "KINDS",
     "Cutting",
     "Tagging",
+    "TextAnswers",
     "TextClassification",
     "TextKind",
     "TextRegression",

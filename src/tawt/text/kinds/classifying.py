@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
@@ -18,7 +18,7 @@ from tawt.text.kinds.making import (
     last_layer,
     whole_task,
 )
-from tawt.text.kinds.text_kind import TextKind
+from tawt.text.kinds.text_kind import ProblemType, TextAnswers, TextKind
 from tawt.text.metrics import METRICS, positive_f1
 from tawt.text.predicting.asking import Texts, labelled
 from tawt.text.reading import labels_of
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from tawt.tasks import Task
-    from tawt.text.encoding import Level
     from tawt.text.reading import Splits
 
 _SHOWN = ("accuracy", "macro_f1", "matthews")
 
 
 @dataclass(frozen=True)
-class TextClassification:
+class TextClassification(TextAnswers):
     """One of several labels for a whole text.
 
     Args:
@@ -54,14 +53,13 @@ class TextClassification:
     metric: str = "accuracy"
     positive: str | None = None
     unseen: tuple[str, ...] = ()
-    level: ClassVar[Level] = "text"
 
     def __post_init__(self) -> None:
         if not self.labels:
             raise DataError("A classification task needs at least one label; got none.")
 
     @property
-    def problem_type(self) -> str | None:
+    def problem_type(self) -> ProblemType | None:
         """What the library calls it; of one label it wants no name."""
         return "single_label_classification" if len(self.labels) > 1 else None
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
 from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer, whole_task
-from tawt.text.kinds.text_kind import TextKind
+from tawt.text.kinds.text_kind import ProblemType, TextAnswers, TextKind
 from tawt.text.metrics import METRICS
 from tawt.text.predicting.asking import Texts, numbered
 
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from tawt.tasks import Task
-    from tawt.text.encoding import Level
     from tawt.text.reading import Splits
 
 
 @dataclass(frozen=True)
-class TextRegression:
+class TextRegression(TextAnswers):
     """One number for a whole text.
 
     Args:
@@ -37,8 +36,12 @@ class TextRegression:
     """
 
     metric: str = "pearson"
-    level: ClassVar[Level] = "text"
-    problem_type: ClassVar[str] = "regression"
+    labels: tuple[str, ...] = field(default=(), init=False, repr=False)
+
+    @property
+    def problem_type(self) -> ProblemType:
+        """What the library calls it."""
+        return "regression"
 
     def head(self, width: int) -> nn.Module:
         """A linear layer with one output."""

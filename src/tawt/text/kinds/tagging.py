@@ -10,7 +10,7 @@ import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from tawt.errors import ConfigError, DataError
 from tawt.tasks import Task
 from tawt.text.kinds.making import Cutting, Wanted, chosen_labels, chosen_metric, last_layer
-from tawt.text.kinds.text_kind import TextKind
+from tawt.text.kinds.text_kind import TextAnswers, TextKind
 from tawt.text.metrics import METRICS, sentence_span_f1, spans
 from tawt.text.predicting import asking
 from tawt.text.reading import TaggedSentence, is_iob, labels_of
@@ -30,7 +30,7 @@ _OF_SPANS = ("span_f1", "span_f1_conlleval")
 
 
 @dataclass(frozen=True)
-class Tagging:
+class Tagging(TextAnswers):
     """One of several tags for every word; the loss of all examples is the mean over their words.
 
     (Of sentences that are weighed one by one, the mean over sentences of each one's own mean.)

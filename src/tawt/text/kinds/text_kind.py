@@ -1,9 +1,11 @@
-"""What reading, training and predicting ask of a kind of text task."""
+"""What training, saving, reading and predicting ask of a kind of text task."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+from tawt.tasks import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +15,28 @@ if TYPE_CHECKING:
     from tawt.text.kinds.making import Cutting, Wanted
     from tawt.text.predicting.asking import Asking, Trained
     from tawt.text.reading import Splits, TaskKind
+
+
+ProblemType: TypeAlias = Literal[
+    "regression", "single_label_classification", "multi_label_classification"
+]
+"""What transformers calls a model that answers for whole texts."""
+
+
+class TextAnswers(Kind):
+    """What kind of answer a text task wants: beside head, loss and score, what it is about."""
+
+    labels: tuple[str, ...]
+    """A name for each output of the head; none where the one output is a number."""
+    unseen: tuple[str, ...] = ()
+    """Labels that only held-out examples have: never predicted, so always wrong."""
+    level: ClassVar[Level] = "text"
+    """What the encoder gives a vector for: the whole text, or every one of its words."""
+
+    @property
+    def problem_type(self) -> ProblemType | None:
+        """What transformers calls such a model, for those who load it without tawt."""
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from tawt.modality.predicting import rounded, shown_share, tsv_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_LINE_BREAKS = re.compile("[\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_DIGITS = 6  # of a probability; float32 has no more to say
-
-
-class Answer(Protocol):
-    """What a model says of an example, whatever its kind."""
-
-    def tsv(self, *, probabilities: bool) -> str:
-        """The lines of a table that it is."""
-        ...
-
-    def record(self, *, probabilities: bool) -> dict[str, Any]:
-        """What JSON says of it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +32,7 @@ class TaggedAnswer:
         """A line a word, and a blank line after the sentence."""
         rows = zip(self.words, self.tags, self.probabilities, strict=True)
         lines = [
-            _row(word, tag, *([_shown(share)] if probabilities else []))
+            tsv_row(word, tag, *([shown_share(share)] if probabilities else []))
             for word, tag, share in rows
         ]
         return "".join(lines) + "\n"
@@ -56,7 +41,7 @@ class TaggedAnswer:
         """What JSON says of it."""
         found: dict[str, Any] = {"tokens": list(self.words), "tags": list(self.tags)}
         if probabilities:
-            found["probabilities"] = [round(share, _DIGITS) for share in self.probabilities]
+            found["probabilities"] = [rounded(share) for share in self.probabilities]
         return found
 
 
@@ -82,15 +67,16 @@ class LabelledAnswer:
         """One line: the text (or both), the label; an empty line for a blank text."""
         if self.label is None:
             return "\n"
-        shares = [_shown(self.probabilities[self.label])] if probabilities else []
-        return _row(*_texts(self.text, self.second), self.label, *shares)
+        shares = [shown_share(self.probabilities[self.label])] if probabilities else []
+        return tsv_row(*_texts(self.text, self.second), self.label, *shares)
 
     def record(self, *, probabilities: bool) -> dict[str, Any]:
         """What JSON says of it."""
         found = {**_text_fields(self.text, self.second), "label": self.label}
         if probabilities:
-            shares = self.probabilities.items()
-            found["probabilities"] = {label: round(share, _DIGITS) for label, share in shares}
+            found["probabilities"] = {
+                label: rounded(share) for label, share in self.probabilities.items()
+            }
         return found
 
 
@@ -112,28 +98,12 @@ class NumberAnswer:
         del probabilities  # a number has none
         if self.number is None:
             return "\n"
-        return _row(*_texts(self.text, self.second), f"{self.number:.7g}")
+        return tsv_row(*_texts(self.text, self.second), f"{self.number:.7g}")
 
     def record(self, *, probabilities: bool) -> dict[str, Any]:
         """What JSON says of it."""
         del probabilities
         return {**_text_fields(self.text, self.second), "label": self.number}
-
-
-def json_line(answer: Answer, *, probabilities: bool) -> str:
-    r"""The answer as a line of JSON.
-
-    Example:
-        >>> json_line(NumberAnswer("é", None, 1.5), probabilities=False)
-        '{"text": "é", "label": 1.5}\n'
-    """
-    found = answer.record(probabilities=probabilities)
-    return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _row(*cells: str) -> str:
-    """Cells with tabs between them; tabs and line ends within become blanks."""
-    return "\t".join(_LINE_BREAKS.sub(" ", cell) for cell in cells) + "\n"
 
 
 def _texts(text: str, second: str | None) -> list[str]:
@@ -142,7 +112,3 @@ def _texts(text: str, second: str | None) -> list[str]:
 
 def _text_fields(text: str, second: str | None) -> dict[str, Any]:
     return {"text": text} if second is None else {"text": text, "second": second}
-
-
-def _shown(share: float) -> str:
-    return f"{share:.{_DIGITS}f}"

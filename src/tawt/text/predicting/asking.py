@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import torch
 
-from tawt.text.predicting.answers import Answer, LabelledAnswer, NumberAnswer, TaggedAnswer
+from tawt.text.predicting.answers import LabelledAnswer, NumberAnswer, TaggedAnswer
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.text.tokens import NO_TAG, TaggedExamples, WholeTexts, WordPieces
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedTokenizerFast
 
+    from tawt.modality import Answer
     from tawt.tasks import Examples
     from tawt.text.predicting.unlabelled import Sentence, Text
 

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import numpy as np
 import torch
 from torch import nn
 
-from tawt.tasks.task import lengths_of, rows_of
+from tawt.errors import ConfigError, suggestion
+from tawt.modality import Predictor
 from tawt.text.predicting.asking import Trained
+from tawt.text.predicting.guessing import INPUT_FORMATS, InputFormat
+from tawt.text.predicting.inputs import lines_of, read_unlabelled
 from tawt.text.predicting.loading import load_trained
 from tawt.training.devices import moved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from torch import Tensor
 
+    from tawt.modality import Answer
     from tawt.tasks import Examples
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
     from tawt.text.encoding import TextInputs
     from tawt.text.kinds import TextKind
-    from tawt.text.predicting.answers import Answer
     from tawt.text.predicting.unlabelled import Unlabelled
 
 _CHARACTERS_AT_A_TIME = 2**21
 
 
-class Predictor:
+class TextPredictor(Predictor):
     """Answers examples from a stream, in its order.
 
     It takes so many at a time, sorts them by length, pads like with like, and puts the answers
@@ -46,6 +49,7 @@ class Predictor:
         precision: In which to compute, as in training.
         batch_size: Rows at a time; a long sentence counts as the rows that it becomes.
         buffer: Examples taken from the stream at a time, at most; of very long ones fewer.
+        fields: What files call our fields, where that differs.
 
     Raises:
         RunError: There is no such model, or it is damaged.
@@ -62,9 +66,12 @@ class Predictor:
         precision: Literal["fp32", "bf16"] = "fp32",
         batch_size: int = 32,
         buffer: int = 1024,
+        fields: Mapping[str, str] | None = None,
     ) -> None:
         model, tokenizer = load_trained(folder, kind.level)
         self.kind = kind
+        self.task_kind, self.has_probabilities = kind.name, kind.has_probabilities
+        self._fields = dict(fields or {})
         names = dict(model.config.id2label or {})
         self.labels = tuple(str(name) for _, name in sorted(names.items()))
         """In the order of the model's outputs; for a regression the task's name alone."""
@@ -75,6 +82,22 @@ class Predictor:
         self._buffer = buffer
         self._asking = kind.asking(
             Trained(tokenizer=tokenizer, labels=self.labels, max_length=max_length, overlap=overlap)
+        )
+
+    def read(
+        self, handle: BinaryIO, *, path: Path, form: str | None, typed: bool
+    ) -> Iterator[Unlabelled]:
+        """Text, words or records, line by line."""
+        form = form or ("text" if typed else None)
+        if form is not None and form not in INPUT_FORMATS:
+            raise ConfigError(f"--format {form} is none of text; {suggestion(form, INPUT_FORMATS)}")
+        known: InputFormat | None = next((each for each in INPUT_FORMATS if each == form), None)
+        return read_unlabelled(
+            lines_of(handle, path=path),
+            path=path,
+            kind=self.kind.reads,
+            form=known,
+            fields=self._fields,
         )
 
     def answers(self, asked: Iterable[Unlabelled]) -> Iterator[Answer]:
@@ -129,10 +152,10 @@ def _chunks(asked: Iterable[Unlabelled], most: int) -> Iterator[list[Unlabelled]
 
 def _batches(examples: Examples, most: int) -> Iterator[Indices]:
     """Examples of like length, so many rows at a time; one that is more rows by itself is alone."""
-    lengths = lengths_of(examples)
+    lengths = examples.lengths
     assert lengths is not None
     order = np.argsort(lengths, kind="stable")
-    rows = rows_of(examples)
+    rows = examples.rows
     ends = np.cumsum(np.ones(len(order), np.int64) if rows is None else rows[order])
     start = 0
     while start < len(order):

@@ -111,6 +111,10 @@ class Splits:
     report: ReadReport
     """What was found while reading."""
 
+    def only_train(self) -> Splits:
+        """The training examples alone, as a source has them."""
+        return Splits(self.train, None, None, self.report)
+
 
 def load(
     files: SplitFiles,

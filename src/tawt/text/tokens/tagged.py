@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tawt.tasks import Batch
+from tawt.tasks import Batch, Examples, Shown
 from tawt.text.encoding import TextInputs
+from tawt.text.reading import preview
+from tawt.text.reading.contents import text_contents
 from tawt.text.tokens.fingerprints import sha256_of
 from tawt.text.tokens.flat import FlatRows, Ints
+from tawt.units import Coded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tawt.tasks.task import Indices
+    from numpy.typing import NDArray
+
+    from tawt.tasks.examples import Indices
     from tawt.text.reading import TaggedSentence
     from tawt.text.tokens.words import WordPieces
 
+_NOTHING = "O"  # the tag of words that are part of nothing
 NO_TAG = -100
 """Where there is no word's first piece; cross-entropy passes it over."""
 
@@ -38,7 +45,7 @@ class TagLabels(NamedTuple):
     """Which sentence of the batch a row is of, `(rows,)`."""
 
 
-class TaggedExamples:
+class TaggedExamples(Examples):
     """Sentences with a tag for each word; long ones may be several rows.
 
     Args:
@@ -47,6 +54,8 @@ class TaggedExamples:
         pieces: Cuts words into pieces.
         padding: Id of the padding piece.
     """
+
+    in_words = True
 
     def __init__(
         self,
@@ -79,20 +88,51 @@ class TaggedExamples:
         words = int((self._tags.values != NO_TAG).sum())
         self._shares = np.array(len(sentences) / max(1, words), np.float32)
         self._first = np.concatenate([[0], np.cumsum(counts)])
-        self.lengths: Ints = np.maximum.reduceat(self._ids.lengths, self._first[:-1])
+        self.lengths = np.maximum.reduceat(self._ids.lengths, self._first[:-1]).astype(np.int64)
         """Pieces of each sentence's longest row, to compute like with like."""
-        self.rows: Ints = counts
+        self.rows = counts
         """Rows of each sentence, so that long ones count for what they are."""
-        self.notes: dict[str, Any] = {}
-        """What was noticed while reading, for the record."""
+        self.notes = {}
 
     def __len__(self) -> int:
         return len(self._first) - 1
 
-    @property
-    def groups(self) -> list[str | None]:
+    def groups(self) -> list[str | None] | None:
         """Of each sentence, what it is weighted with."""
-        return [sentence.group for sentence in self.sentences]
+        found = [sentence.group for sentence in self.sentences]
+        return None if all(group is None for group in found) else found
+
+    def show(self, index: int) -> Shown:
+        """The words of a sentence."""
+        sentence = self.sentences[index]
+        return Shown(text=" ".join(sentence.words), line=sentence.line)
+
+    def preview(self, index: int) -> str:
+        """Words with their tags."""
+        return preview(self.sentences[index])
+
+    def label(self, index: int) -> tuple[str, ...]:
+        """A tag for each word."""
+        return self.sentences[index].tags
+
+    def names(self) -> Coded:
+        """Of each sentence its commonest tag."""
+        return Coded.of(_commonest(sentence.tags) for sentence in self.sentences)
+
+    def all_names(self) -> tuple[Coded, NDArray[np.int32]]:
+        """The tags of every sentence, each of them once."""
+        tags = Coded.of(tag for sentence in self.sentences for tag in set(sentence.tags))
+        return tags, np.fromiter((len(set(s.tags)) for s in self.sentences), np.int32)
+
+    def answered(
+        self, index: int, gold: Sequence[str], predicted: Sequence[str]
+    ) -> Iterator[tuple[str, str, str]]:
+        """A row for each word."""
+        yield from zip(self.sentences[index].words, gold, predicted, strict=False)
+
+    def digests(self) -> NDArray[np.uint64]:
+        """Eight bytes of each sentence's words."""
+        return text_contents(self.sentences)
 
     @property
     def pieces(self) -> int:
@@ -109,7 +149,7 @@ class TaggedExamples:
         inputs = TextInputs(torch.from_numpy(ids), torch.from_numpy(lengths), None, "words")
         shares = self._shares[indices][owners] if self._shares.ndim else self._shares
         labels = TagLabels(torch.from_numpy(tags), torch.tensor(shares), torch.from_numpy(owners))
-        return Batch(inputs, labels, labels.sentence)
+        return Batch(inputs, labels, labels.sentence, places=inputs.lengths)
 
     def with_own_means(self) -> TaggedExamples:
         """The same sentences; the loss of each is the mean over its own words."""
@@ -132,3 +172,9 @@ class TaggedExamples:
             return firsts, owners
         inside = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
         return firsts[owners] + inside, owners
+
+
+def _commonest(tags: Iterable[str]) -> str:
+    """Of those that say anything; the first by name of several."""
+    counts = Counter(tag for tag in tags if tag != _NOTHING) or Counter({_NOTHING: 1})
+    return min(counts, key=lambda tag: (-counts[tag], tag))

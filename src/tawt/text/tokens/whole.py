@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from tawt.tasks import Batch
+from tawt.tasks import Batch, Examples, Shown
 from tawt.text.encoding import TextInputs
+from tawt.text.reading import preview
+from tawt.text.reading.contents import text_contents
 from tawt.text.tokens.fingerprints import sha256_of
 from tawt.text.tokens.flat import FlatRows, Ints
+from tawt.units import Coded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,14 +22,14 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
     from transformers import PreTrainedTokenizerFast
 
-    from tawt.tasks.task import Indices
+    from tawt.tasks.examples import Indices
     from tawt.text.reading import LabelledText
 
 _AT_A_TIME = 1024
 _CHARACTERS_AT_A_TIME = 2**19
 
 
-class WholeTexts:
+class WholeTexts(Examples):
     """Texts with one label or number each; longer ones are cut at the end.
 
     Args:
@@ -35,6 +38,8 @@ class WholeTexts:
         tokenizer: A fast one.
         max_length: Most pieces to a text, or to the two of a pair together.
     """
+
+    in_words = True
 
     def __init__(
         self,
@@ -73,18 +78,47 @@ class WholeTexts:
                     types.append(_cut(encoding.type_ids, kept))
         self._ids = FlatRows.joined(ids, dtype=np.int32)
         self._types = FlatRows.joined(types, dtype=np.int32) if types else None
-        self.lengths: Ints = self._ids.lengths
+        self.lengths = self._ids.lengths.astype(np.int64)
         """Pieces of each text, to compute like with like."""
-        self.notes: dict[str, Any] = {}
-        """What was noticed while reading, for the record."""
+        self.notes = {}
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    @property
-    def groups(self) -> list[str | None]:
+    def groups(self) -> list[str | None] | None:
         """Of each text, what it is weighted with."""
-        return [text.group for text in self.texts]
+        found = [text.group for text in self.texts]
+        return None if all(group is None for group in found) else found
+
+    def show(self, index: int) -> Shown:
+        """The text, or both."""
+        return Shown(text=self._joined(index, " ⟂ "), line=self.texts[index].line)
+
+    def preview(self, index: int) -> str:
+        """The text with its label."""
+        return preview(self.texts[index])
+
+    def label(self, index: int) -> str | float:
+        """A name, or a number."""
+        return self.texts[index].label
+
+    def names(self) -> Coded | None:
+        """The label of each text; nothing where labels are numbers."""
+        if isinstance(self.texts[0].label, float):
+            return None
+        return Coded.of(text.label for text in self.texts)
+
+    def answered(self, index: int, gold: Any, predicted: Any) -> list[tuple[str, Any, Any]]:
+        """A row with the text, or both."""
+        return [(self._joined(index, " ||| "), gold, predicted)]
+
+    def digests(self) -> NDArray[np.uint64]:
+        """Eight bytes of each text."""
+        return text_contents(self.texts)
+
+    def _joined(self, index: int, between: str) -> str:
+        found = self.texts[index]
+        return found.text if found.second is None else f"{found.text}{between}{found.second}"
 
     @property
     def pieces(self) -> int:

@@ -1,0 +1,72 @@
+"""The sections `data` and `model`, read as the kind of data wants them."""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from tawt.errors import ConfigError, inside
+from tawt.modality import DataSection, Section, modality_named
+
+
+class _Kind(BaseModel):
+    """What every section `data` has; the rest is for the kind of data to read."""
+
+    kind: str
+
+
+def read_data(value: Any) -> DataSection:
+    """The section `data`.
+
+    Args:
+        value: As it is in the file.
+
+    Raises:
+        ConfigError: There is no such kind of data.
+        ValidationError: It is not as the kind of data wants it.
+    """
+    if isinstance(value, DataSection):
+        return value
+    kind = _Kind.model_validate(value).kind
+    with inside("kind", saying="`data.kind`: "):
+        modality = modality_named(kind)
+    section: DataSection = modality.data_section.model_validate(value)
+    return section
+
+
+def read_model(value: Any, data: DataSection) -> Section:
+    """The section `model`.
+
+    Args:
+        value: As it is in the file; an empty section if there is none.
+        data: The section `data`.
+
+    Raises:
+        ConfigError: It is for another kind of data.
+        ValidationError: It is not as the kind of data wants it.
+    """
+    modality = modality_named(data.kind)
+    wanted: type[Section] = modality.model_section
+    if isinstance(value, wanted):
+        return value
+    given = {} if isinstance(value, Section) else value
+    if isinstance(given, Mapping) and not _may_be(wanted, given):
+        raise ConfigError(f"`data.kind: {data.kind}` needs {modality.model_wanted}.")
+    return wanted.model_validate(given)
+
+
+def _may_be(section: type[Section], given: Mapping[Any, Any]) -> bool:
+    """Whether these are fields of the section, or meant to be."""
+    fields = section.model_fields
+    if "kind" in given and "kind" in fields:
+        kinds = typing.get_args(fields["kind"].annotation)
+        if kinds and given["kind"] not in kinds:
+            return False
+    others = [str(key) for key in given if key != "kind"]
+    if others:
+        return any(difflib.get_close_matches(name, fields) for name in others)
+    return bool(given) or not any(field.is_required() for field in fields.values())

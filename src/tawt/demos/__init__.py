@@ -1,0 +1,1 @@
+"""Data that tawt brings along, for demonstrations that need no download."""

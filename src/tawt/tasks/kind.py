@@ -1,0 +1,65 @@
+"""What kind of answer a task wants."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from tawt.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import nn
+
+
+class Kind(ABC):
+    """What kind of answer a task wants: its head, its loss and its score."""
+
+    metric: str
+    """Which of `scores` is the one that counts; higher is better."""
+
+    @abstractmethod
+    def head(self, width: int) -> nn.Module:
+        """f_t: the last layer, from a representation of this width."""
+
+    @abstractmethod
+    def losses(self, outputs: Tensor, labels: Any) -> Tensor:
+        """ℓ for each example, shape `(examples,)`; parts of it, where an example is in parts.
+
+        Their sum over a batch is the sum over its examples either way.
+        """
+
+    @abstractmethod
+    def answers(self, outputs: Tensor, labels: Any) -> tuple[list[Any], list[Any]]:
+        """Gold and predicted answer of each example, as plain values."""
+
+    @abstractmethod
+    def scores(self, gold: Sequence[Any], predicted: Sequence[Any]) -> dict[str, float]:
+        """All scores of a split, by name."""
+
+    @abstractmethod
+    def example_scores(self, gold: Sequence[Any], predicted: Sequence[Any]) -> list[float]:
+        """One score per example, higher is better, for paired tests."""
+
+    def items(self, vectors: Tensor, labels: Any) -> tuple[Tensor, Tensor]:
+        """The vectors that have a label, and the labels: class numbers, or numbers to predict.
+
+        A kind whose labels are no tensor with an entry per example says here which vector has
+        which label; without that, the distance to its tasks cannot be measured.
+
+        Args:
+            vectors: What the representation makes of a batch.
+            labels: Of that batch.
+
+        Raises:
+            DataError: The labels are no such tensor, and the kind does not say what they mean.
+        """
+        if not isinstance(labels, Tensor) or labels.shape != vectors.shape[:1]:
+            raise DataError(
+                f"A task of the kind {type(self).__name__} needs a method `items` that says which "
+                "vector has which label, before its distance can be measured."
+            )
+        return vectors, labels

@@ -1,0 +1,283 @@
+"""Text as a kind of data: labelled files in, a Hugging Face folder out.
+
+What needs transformers is imported when it is first called for: a configuration must be checked
+without seconds of waiting.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from tawt.errors import ConfigError, inside
+from tawt.modality import Asked, DataSection, Modality, Predictor, Trained
+from tawt.modality.said import DATA_LOG
+from tawt.paths import home_expanded, resolved, slug
+from tawt.text.sections import EncoderConfig, TextData
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tawt.modality.inspecting import Measured
+    from tawt.tasks import MultiTaskModel, Task
+    from tawt.text.kinds import Wanted
+    from tawt.text.reading import Splits
+    from tawt.text.sections import Files
+
+D = TypeVar("D", bound=DataSection)
+
+
+class TextModality(Modality[D, EncoderConfig]):
+    """Tasks of text, wherever it comes from: what follows from it is the same."""
+
+    model_section = EncoderConfig
+    model_wanted: ClassVar[str] = "an encoder (`model: {encoder: NAME}`)"
+    is_pretrained = True
+
+    @abstractmethod
+    def read(self, data: D, name: str, *, is_target: bool, held_out: bool, seed: int) -> Splits:
+        """The examples of a task, as they are read.
+
+        Args:
+            data: Says where they are.
+            name: Of the task.
+            is_target: Whether the task is a target.
+            held_out: Whether dev and test are read too.
+            seed: By which training examples are drawn.
+        """
+
+    def task_kind(self, data: D, name: str) -> str:
+        """The name of the kind of task."""
+        del data, name
+        return "tagging"
+
+    def wanted(self, data: D, name: str) -> Wanted:
+        """What is said about a task."""
+        from tawt.text.kinds import Wanted
+
+        del data, name
+        return Wanted()
+
+    def instead(self, data: D, name: str) -> str:
+        """What to read instead of a label that is always the same, if that is known."""
+        del data, name
+        return ""
+
+    def field_names(self, data: D, name: str) -> Mapping[str, str]:
+        """What a task's files call our fields, where that differs."""
+        del data, name
+        return {}
+
+    def check(self, data: D, model: EncoderConfig, *, targets: Sequence[str]) -> None:
+        """Every target's model has a folder of its own."""
+        del data, model
+        folders: dict[str, str] = {}
+        for name in targets:
+            other = folders.setdefault(slug(name), name)
+            if other != name:
+                raise ConfigError(
+                    f"The models of `target` {other!r} and {name!r} would both be saved in the "
+                    f"folder {slug(name)}; rename one of the tasks.",
+                    place=("target",),
+                )
+
+    def tasks(
+        self,
+        data: D,
+        model: EncoderConfig,
+        *,
+        names: Sequence[str],
+        targets: Sequence[str],
+        seed: int,
+    ) -> list[Task]:
+        """The tasks of these names. Only targets keep their held-out examples."""
+        from tawt.text.building import check_learnable, cutting_of, task_of
+
+        cutting = cutting_of(model)
+        said: list[str] = []
+        made = []
+        for name in names:
+            is_target = name in targets
+            splits = self.read(data, name, is_target=is_target, held_out=is_target, seed=seed)
+            if is_target:
+                check_learnable(name, splits, partial(self.instead, data, name))
+            else:
+                splits = splits.only_train()
+            kind, wanted = self.task_kind(data, name), self.wanted(data, name)
+            made.append(task_of(name, splits, cutting, kind=kind, wanted=wanted, said=said))
+        for warning in said:  # not before it is clear that there is no error
+            DATA_LOG.warning("%s", warning)
+        return made
+
+    def model(self, section: EncoderConfig, tasks: Sequence[Task]) -> MultiTaskModel:
+        """The encoder, and a head for each task."""
+        from tawt.text.model import text_model
+
+        return text_model(section.encoder, tasks)
+
+    def save(self, trained: Trained[EncoderConfig], folder: Path) -> None:
+        """The target's model in Hugging Face form; of several targets, a folder each."""
+        from tawt.text.cards import card
+        from tawt.text.encoding import load_tokenizer
+        from tawt.text.saving import save_model
+
+        tokenizer = load_tokenizer(trained.section.encoder)
+        for task in trained.tasks:
+            if task.name in trained.targets:
+                inside = _model_folder(folder, task.name, trained.targets)
+                save_model(trained.model, task, tokenizer, inside, card=card(trained, task))
+
+    def predictor(self, folder: Path, asked: Asked[D, EncoderConfig]) -> Predictor:
+        """The target's model, from its folder."""
+        from tawt.text.kinds import kind_named
+        from tawt.text.predicting import TextPredictor
+        from tawt.training.devices import chosen_device
+
+        return TextPredictor(
+            _model_folder(folder, asked.target, asked.targets),
+            kind=kind_named(self.task_kind(asked.data, asked.target)),
+            max_length=asked.section.max_length,
+            overlap=asked.section.overlap,
+            device=chosen_device(asked.device),
+            precision=asked.precision,
+            batch_size=asked.batch_size,
+            buffer=asked.buffer,
+            fields=self.field_names(asked.data, asked.target),
+        )
+
+    def inspect(
+        self,
+        data: D,
+        model: EncoderConfig,
+        *,
+        names: Sequence[str],
+        targets: Sequence[str],
+        seed: int,
+    ) -> tuple[list[Measured], list[str]]:
+        """What is in the files, one task's examples held at a time.
+
+        Where the encoder cannot be had, a warning says so, and pieces are not counted.
+        """
+        from tawt.text.building import cutting_of
+        from tawt.text.inspecting import by_split, measured_text
+
+        cutting, missing = None, []
+        try:
+            cutting = cutting_of(model)
+        except ConfigError as error:
+            missing.append(f"Pieces are not counted: {error}")
+        found = []
+        for name in names:
+            is_target = name in targets
+            splits = self.read(data, name, is_target=is_target, held_out=True, seed=seed)
+            found.append(
+                measured_text(
+                    name,
+                    by_split(splits),
+                    splits.report,
+                    kind=self.task_kind(data, name),
+                    role="target" if is_target else "source",
+                    cutting=cutting,
+                )
+            )
+        return found, missing
+
+    def memory_fields(self, model: EncoderConfig) -> list[str]:
+        """Shorter rows take less."""
+        return [f"`model.max_length` ({model.max_length})"]
+
+    def placed(self, data: D, model: EncoderConfig, folder: Path) -> tuple[D, EncoderConfig]:
+        """An encoder that is a folder is relative to this one."""
+        if not (folder / model.encoder).is_dir():
+            return data, model
+        encoder = str(resolved(folder / model.encoder, error=ConfigError))
+        return data, model.model_copy(update={"encoder": encoder})
+
+
+class Text(TextModality[TextData]):
+    """Tasks in text files."""
+
+    name = "text"
+    data_section = TextData
+
+    def task_names(self, data: TextData) -> list[str]:
+        """Those of the section."""
+        return list(data.tasks)
+
+    def read(
+        self, data: TextData, name: str, *, is_target: bool, held_out: bool, seed: int
+    ) -> Splits:
+        """From the task's files."""
+        from tawt.text.building import read_task
+
+        del is_target
+        with inside("data", "tasks", name, saying=f"Task {name!r}: "):
+            return read_task(data.tasks[name], held_out=held_out, seed=seed)
+
+    def task_kind(self, data: TextData, name: str) -> str:
+        """As the section says."""
+        return data.tasks[name].kind
+
+    def wanted(self, data: TextData, name: str) -> Wanted:
+        """Labels and metric, where the section says which."""
+        from tawt.text.kinds import Wanted
+
+        task = data.tasks[name]
+        return Wanted(labels=task.labels, metric=task.metric, positive=task.positive)
+
+    def instead(self, data: TextData, name: str) -> str:
+        """Another column or field of the file."""
+        from tawt.text.building import other_columns
+
+        return other_columns(data.tasks[name])
+
+    def field_names(self, data: TextData, name: str) -> Mapping[str, str]:
+        """As the section says."""
+        return data.tasks[name].fields
+
+    def placed(
+        self, data: TextData, model: EncoderConfig, folder: Path
+    ) -> tuple[TextData, EncoderConfig]:
+        """Files are relative to the folder, and so is an encoder."""
+
+        def one(path: Path) -> Path:
+            hub = str(path).startswith("hub:")
+            return path if hub else resolved(folder / home_expanded(path))
+
+        def placed(path: Files | None) -> Files | None:
+            if path is None:
+                return None
+            return [one(each) for each in path] if isinstance(path, list) else one(path)
+
+        tasks = {
+            name: task.model_copy(
+                update={
+                    "folder": placed(task.folder),
+                    "train": placed(task.train),
+                    "dev": placed(task.dev),
+                    "test": placed(task.test),
+                }
+            )
+            for name, task in data.tasks.items()
+        }
+        return super().placed(data.model_copy(update={"tasks": tasks}), model, folder)
+
+    def whole(self, data: TextData, target: str) -> TextData | None:
+        """The target without its limit."""
+        if data.tasks[target].limit is None:
+            return None
+        every = data.tasks[target].model_copy(update={"limit": None})
+        return data.model_copy(update={"tasks": {**data.tasks, target: every}})
+
+    def limits(self, data: TextData) -> list[int]:
+        """As the section says."""
+        return [task.limit or 0 for task in data.tasks.values()]
+
+
+TEXT = Text()
+
+
+def _model_folder(folder: Path, name: str, targets: Sequence[str]) -> Path:
+    return folder if len(targets) == 1 else folder / slug(name)

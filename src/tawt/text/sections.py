@@ -1,0 +1,107 @@
+"""The sections of a configuration that are about text.
+
+Reading one must not take the seconds that transformers needs to import.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from tawt.errors import inside
+from tawt.modality import MOST, DataSection, Section
+from tawt.text.reading import KINDS as READABLE
+
+Files = Path | list[Path]
+
+
+class TextTask(Section):
+    """One task in text files; paths are relative to the configuration."""
+
+    kind: str = "tagging"
+    """What is predicted: `tagging`, a tag for each word; `classification`, a label for a text;
+    `pair`, a label for two; `regression`, a number; or a kind of your own."""
+    folder: Path | None = None
+    """Files named after their splits (train; dev or valid; test), or a saved `datasets` folder, or
+    `hub:NAME`."""
+    pattern: str | None = None
+    """With `folder`: only files whose names match, for example `ner.*`."""
+    train: Files | None = None
+    """Or the files themselves: examples to train on."""
+    dev: Files | None = None
+    """Examples to choose by."""
+    test: Files | None = None
+    """Examples to report on."""
+    held_out: dict[Literal["dev", "test"], float] = Field({})
+    """Fractions of `train` to cut off for dev or test; the same examples whatever the seed."""
+    limit: int | None = Field(None, ge=1, le=MOST)
+    """How many training examples are drawn, with the run's seed; 100 are the first of 500."""
+    limit_dev: int | None = Field(None, ge=1, le=MOST)
+    """How many of dev, the same for every seed."""
+    limit_test: int | None = Field(None, ge=1, le=MOST)
+    """How many of test, the same for every seed."""
+    invalid: Literal["repair", "refuse"] = "repair"
+    """Tags that break IOB2 (an I- that continues nothing): made B-, or an error."""
+    format: str | None = None
+    """columns, conllu, ontonotes, jsonl, csv, tsv or hub; guessed from the file by default."""
+    separator: str | None = None
+    """Between columns; blanks by default."""
+    quote: str = '"'
+    """In CSV and TSV; empty where the sign means itself."""
+    word_column: int = Field(0, ge=-MOST, le=MOST)
+    """Columns: where the word is, counted from 0; from the end if negative. A file whose first
+    column numbers its rows is refused unless this is given."""
+    tag_column: int = Field(-1, ge=-MOST, le=MOST)
+    """Columns: where the tag is."""
+    tag: str = "upos"
+    """CoNLL-U: upos, xpos, or `misc:KEY`."""
+    layer: str = "pos"
+    """OntoNotes: pos, predicate or ner."""
+    split: str | None = None
+    """Saved `datasets` folders given as `train`, `dev` or `test`: which of their splits."""
+    fields: dict[str, str] = Field({})
+    """JSONL, CSV and datasets: the file's names for `tokens`, `tags`, `text`, `second`,
+    `label`, and `group`, which weights on groups can be by."""
+    encoding: str = "utf-8"
+    """Of the files."""
+    labels: list[str] | None = None
+    """In the order of the outputs; those of the training examples by default."""
+    metric: str | None = None
+    """The score that counts. Tagging: span_f1, span_f1_conlleval, token_f1, accuracy, macro_f1;
+    classification: accuracy, macro_f1, matthews, positive_f1; regression: pearson, spearman, r2."""
+    positive: str | None = None
+    """With `positive_f1`: the label it is about."""
+
+
+class TextData(DataSection):
+    """Tasks from text files."""
+
+    kind: Literal["text"]
+    tasks: dict[str, TextTask]
+    """By name: sources and target."""
+
+    @model_validator(mode="after")
+    def _check_kinds(self) -> TextData:
+        for name, task in self.tasks.items():
+            if task.kind not in READABLE:  # which are known without seconds of imports
+                from tawt.text.kinds import kind_named
+
+                with inside("tasks", name, saying=f"`data.tasks.{name}.kind`: "):
+                    kind_named(task.kind)
+        return self
+
+
+class EncoderConfig(Section):
+    """A pre-trained encoder, for text."""
+
+    kind: Literal["encoder"] = "encoder"
+    encoder: str
+    """A name on the Hugging Face hub, a folder, or `package:NAME`."""
+    max_length: int = Field(128, ge=8, le=1_000_000)
+    """Most pieces of a text that the encoder sees at once."""
+    long: Literal["window", "truncate"] = "window"
+    """Tagging: longer sentences become several rows that overlap, or lose their end."""
+    overlap: int | None = Field(None, ge=0, le=1_000_000)
+    """Pieces that such rows share; a quarter of a row by default."""

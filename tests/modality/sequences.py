@@ -1,0 +1,126 @@
+"""A kind of data that the package knows nothing of: sequences of numbers of any length.
+
+A task is one of two questions about them; the model is a small recurrent network.
+"""
+
+import json
+from typing import Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import nn
+
+from tawt.arrays import Classification
+from tawt.modality import DataSection, LabelAnswer, Modality, Predictor, Section, register
+from tawt.tasks import Batch, Examples, MultiTaskModel, Shown, Task
+
+QUESTIONS = {
+    "rises": lambda sequence: int(sequence[-1] > sequence[0]),
+    "positive": lambda sequence: int(sum(sequence) > 0),
+}
+NAMES = ("no", "yes")
+SIZES = {"train": 24, "dev": 12, "test": 30}
+
+
+class SequenceData(DataSection):
+    kind: Literal["sequences"]
+    longest: int = Field(9, ge=2, le=100)
+
+
+class Recurrent(Section):
+    width: int = Field(8, ge=1, le=1000)
+
+
+class Sequences(Examples):
+    in_words = True
+
+    def __init__(self, sequences, labels):
+        self.sequences, self.labels = sequences, labels
+        self.lengths = np.array([len(sequence) for sequence in sequences])
+
+    def __len__(self):
+        return len(self.sequences)
+
+    def batch(self, indices):
+        chosen = [torch.tensor(self.sequences[index]) for index in indices]
+        labels = torch.tensor([self.labels[index] for index in indices])
+        return Batch(nn.utils.rnn.pack_sequence(chosen, enforce_sorted=False), labels)
+
+    def show(self, index):
+        return Shown(text=" ".join(f"{number:.1f}" for number in self.sequences[index]))
+
+    def label(self, index):
+        return NAMES[self.labels[index]]
+
+
+class Reader(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.recurrent = nn.RNN(1, width, batch_first=True)
+
+    def forward(self, packed):
+        one = packed._replace(data=packed.data[:, None])
+        return self.recurrent(one)[1][0]
+
+
+class SequencePredictor(Predictor):
+    task_kind = "classification"
+
+    def __init__(self, model, target):
+        self.model, self.target = model.eval(), target
+
+    def read(self, handle, *, path, form, typed):
+        return (json.loads(line) for line in handle)
+
+    def answers(self, asked):
+        for number, sequence in enumerate(asked, start=1):
+            batch = Sequences([sequence], [0]).batch([0])
+            with torch.no_grad():
+                shares = self.model(batch.inputs, self.target)[0].softmax(-1).tolist()
+            best = NAMES[int(np.argmax(shares))]
+            yield LabelAnswer(number, best, dict(zip(NAMES, shares, strict=True)))
+
+
+class SequenceModality(Modality):
+    name = "sequences"
+    data_section = SequenceData
+    model_section = Recurrent
+
+    def task_names(self, data):
+        return list(QUESTIONS)
+
+    def tasks(self, data, model, *, names, targets, seed):
+        return [
+            Task(name, Classification(NAMES), **self._splits(data, name, seed)) for name in names
+        ]
+
+    def _splits(self, data, name, seed):
+        return {
+            split: Sequences(found, [QUESTIONS[name](each) for each in found])
+            for split, size in SIZES.items()
+            for found in [drawn(size, data.longest, seed=[seed, len(name), len(split)])]
+        }
+
+    def model(self, section, tasks):
+        return MultiTaskModel.for_tasks(Reader(section.width), tasks, width=section.width)
+
+    def save(self, trained, folder):
+        saved = {"heads": list(trained.model.heads), "state": trained.model.state_dict()}
+        torch.save(saved, folder / "model.pt")
+
+    def predictor(self, folder, asked):
+        saved = torch.load(folder / "model.pt", weights_only=True)
+        heads = {name: nn.Linear(asked.section.width, len(NAMES)) for name in saved["heads"]}
+        model = MultiTaskModel(Reader(asked.section.width), heads)
+        model.load_state_dict(saved["state"])
+        return SequencePredictor(model, asked.target)
+
+
+def drawn(size, longest, *, seed):
+    draw = np.random.default_rng(seed)
+    return [draw.normal(size=draw.integers(2, longest)).astype(np.float32) for _ in range(size)]
+
+
+SEQUENCES = SequenceModality()
+register(SEQUENCES)

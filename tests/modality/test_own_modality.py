@@ -1,0 +1,213 @@
+"""A kind of data from outside the package, from its section to its page."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from tawt.config import load
+from tawt.errors import ConfigError
+from tawt.modality import known_modalities, modality_named, register
+from tests.modality.sequences import SEQUENCES, SequenceModality, drawn
+
+VALUES = {
+    "name": "rising",
+    "data": {"kind": "sequences", "longest": 6},
+    "target": "rises",
+    "model": {"width": 6},
+    "epochs": 1,
+    "target_epochs": 2,
+    "training": {"batch_size": 8, "update_every": 2, "gradient_examples": 8},
+}
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump(VALUES, sort_keys=False))
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """Sequences in a file, one a line."""
+    path = tmp_path / "asked.jsonl"
+    path.write_text("".join(json.dumps(each.tolist()) + "\n" for each in drawn(5, 6, seed=9)))
+    return path
+
+
+def test_it_trains_predicts_and_is_reported(study, rows, tmp_path, call):
+    run = tmp_path / "run"
+    status, _, err = call("train", study, "--out", run, "--quiet")
+    assert (status, err) == (0, "")
+    record = json.loads((run / "record.json").read_text())
+    assert record["weights"].keys() == {"positive", "rises"}
+    assert record["data"]["rises"]["test"]["examples"] == 30
+    header, first, *_ = (run / "predictions.test.tsv").read_text().splitlines()
+    assert header.split("\t") == ["task", "example", "input", "gold", "predicted", "score"]
+    tested = (
+        modality_named("sequences")
+        .tasks(load(study).data, None, names=["rises"], targets=["rises"], seed=0)[0]
+        .test
+    )
+    assert first.split("\t")[2:4] == [tested.show(0).text, tested.label(0)]
+
+    status, out, err = call("predict", run, rows, "--probabilities", "--device", "cpu")
+    assert (status, err) == (0, "")
+    answers = [line.split("\t") for line in out.splitlines()]
+    assert [answer[0] for answer in answers] == ["1", "2", "3", "4", "5"]
+    assert all(label in ("no", "yes") and float(share) >= 0.5 for _, label, share in answers)
+
+    (run / "report.html").unlink(missing_ok=True)
+    status, _, _ = call("report", run)
+    assert status == 0
+    assert "rising" in (run / "report.html").read_text()
+
+
+def test_predictions_of_the_run_and_of_predict_are_the_same(study, tmp_path, call):
+    call("train", study, "--out", tmp_path / "run", "--quiet")
+    config = load(study)
+    [task] = SEQUENCES.tasks(config.data, config.model, names=["rises"], targets=["rises"], seed=0)
+    asked = tmp_path / "test.jsonl"
+    asked.write_text("".join(json.dumps(each.tolist()) + "\n" for each in task.test.sequences))
+    _, out, _ = call("predict", tmp_path / "run", asked, "--output", "jsonl")
+    rows = (tmp_path / "run" / "predictions.test.tsv").read_text().splitlines()[1:]
+    assert [json.loads(line)["label"] for line in out.splitlines()] == [
+        row.split("\t")[4] for row in rows
+    ]
+
+
+def test_processes_that_compare_know_it_too(study, tmp_path, call):
+    folder = tmp_path / "compared"
+    rows = ("--row", "single-task", "--row", "weighted joint")
+    status, out, err = call(
+        "compare", study, "--out", folder, *rows, "--seeds", 1, "--jobs", 2, "--json"
+    )
+    assert status == 0, err
+    assert [row["name"] for row in json.loads(out)["rows"]] == ["single-task", "weighted joint"]
+    assert "<html" in (folder / "report.html").read_text()[:200]
+
+
+def test_it_can_be_looked_into(study, call):
+    status, out, _ = call("data", "inspect", study, "--json")
+    assert status == 0
+    target, source = json.loads(out)["tasks"]
+    assert (target["name"], target["role"], target["kind"]) == ("rises", "target", "classification")
+    assert target["splits"]["train"]["examples"] == 24
+    assert {each["label"] for each in target["splits"]["train"]["labels"]} == {"no", "yes"}
+    assert source["name"] == "positive"
+
+
+def test_its_fields_are_checked_with_their_lines(study):
+    study.write_text(study.read_text().replace("longest: 6", "longst: 6"))
+    with pytest.raises(
+        ConfigError, match=r"study.yaml:4: there is no field `data.longst`; did you mean 'longest'"
+    ):
+        load(study)
+    study.write_text(study.read_text().replace("longst: 6", "longest: 1"))
+    with pytest.raises(ConfigError, match=r"study.yaml:4: `data.longest`: .* got 1"):
+        load(study)
+
+
+def test_its_examples_can_be_weighed_and_audited(study, tmp_path, call):
+    unit = ("-o", "weighting.unit=example")
+    status, _, err = call("train", study, *unit, "--out", tmp_path / "run", "--quiet")
+    assert (status, err) == (0, "")
+    status, out, _ = call("audit", tmp_path / "run", "--most", 2, "--json")
+    assert status == 0
+    shown = json.loads(out)
+    found = shown["examples"] if isinstance(shown, dict) else shown
+    assert all(row["label"] in ("no", "yes") and row["text"] for row in found)
+
+
+def test_a_name_that_is_taken_is_refused():
+    taken = type("Other", (SequenceModality,), {"name": "text", "__module__": "elsewhere"})
+    with pytest.raises(ConfigError, match="There is a kind of data 'text' already"):
+        register(taken())
+    register(SEQUENCES)  # the same again is no other
+
+
+# From the entry points of another package
+
+MODULE = """
+from tests.modality.sequences import SequenceData, SequenceModality
+from typing import Literal
+
+class Data(SequenceData):
+    kind: Literal["{name}"]
+
+class Elsewhere(SequenceModality):
+    name = "{name}"
+    data_section = Data
+
+MODALITY = Elsewhere()
+"""
+
+
+def installed(folder, *, name, value="elsewhere:MODALITY"):
+    """A package with an entry point, as an installer leaves it."""
+    (folder / "elsewhere.py").write_text(MODULE.format(name=name))
+    about = folder / "elsewhere-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[tawt.modalities]\n{name} = {value}\n")
+
+
+def test_entry_points_bring_it(study, tmp_path, monkeypatch, call):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    installed(folder, name="installed")
+    monkeypatch.syspath_prepend(folder)
+    assert "installed" in known_modalities()
+    study.write_text(study.read_text().replace("kind: sequences", "kind: installed"))
+    options = ("--row", "single-task", "--seeds", 2, "--jobs", 2, "--quiet")
+    status, _, err = call("compare", study, "--out", tmp_path / "runs", *options)
+    assert (status, err) == (0, "")
+
+
+def test_an_entry_point_that_leads_nowhere_is_named(tmp_path, monkeypatch):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    installed(folder, name="lost", value="elsewhere_lost:MODALITY")
+    monkeypatch.syspath_prepend(folder)
+    with pytest.raises(ConfigError, match="'lost' cannot be loaded from elsewhere_lost:MODALITY"):
+        modality_named("lost")
+
+
+# Built-in ones
+
+
+def test_an_extra_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr("tawt.modality.registry._known", {})
+    monkeypatch.setattr(
+        "tawt.modality.registry.find_spec", lambda name: None if name == "transformers" else name
+    )
+    with pytest.raises(ConfigError, match=r"transformers is not installed.*'tawt\[text\]'"):
+        modality_named("text")
+    assert modality_named("arrays").name == "arrays"
+
+
+@pytest.mark.parametrize(
+    ("code", "forbidden"),
+    [
+        ("import tawt.cli.app", ["torch", "transformers"]),
+        (
+            "from tawt.config import parsed; import tawt.runs.run;"
+            "c = parsed({'data': {'kind': 'digits'}, 'target': 'digit'});"
+            "from tawt.runs import building; building.model(c, building.tasks(c))",
+            ["transformers"],
+        ),
+        (
+            "from tawt.config import parsed;"
+            "parsed({'data': {'kind': 'text', 'tasks': {'a': {'train': 'a.txt'}}}, 'target': 'a',"
+            "'model': {'encoder': 'x'}})",
+            ["transformers"],
+        ),
+    ],
+)
+def test_what_is_not_needed_is_not_imported(code, forbidden):
+    asked = f"import sys; {code}; print([n for n in {forbidden!r} if n in sys.modules])"
+    found = subprocess.check_output([sys.executable, "-c", asked], text=True)
+    assert found.strip() == "[]"
