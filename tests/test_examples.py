@@ -15,7 +15,7 @@ from tawt.config import load
 from tawt.demos.grammar import generate
 from tawt.demos.tiny import write_tiny_encoder
 from tawt.runs import RunFolder, run
-from tawt.runs.parts import build_parts
+from tawt.runs.building import build_parts
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TEXT = EXAMPLES / "text"

@@ -7,7 +7,7 @@ import pytest
 
 from tawt.config import load
 from tawt.errors import ConfigError
-from tawt.runs.parts import build_parts
+from tawt.runs.building import build_parts
 from tawt.runs.run import run
 from tests.text.encoders import write_encoder
 from tests.text.studies import TextStudy, ratings, reviews, tagging_study, text_study

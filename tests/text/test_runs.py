@@ -8,8 +8,7 @@ import torch
 
 from tawt.errors import Interrupted, RunError
 from tawt.runs import RunFolder
-from tawt.runs.building import fingerprints
-from tawt.runs.parts import build_parts
+from tawt.runs.building import build_parts, fingerprints
 from tawt.runs.predictions import as_tsv, example_scores
 from tawt.runs.run import Options, run
 from tawt.text.building import read_task

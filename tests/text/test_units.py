@@ -13,7 +13,7 @@ from tawt.per_example import ExampleNorms
 from tawt.per_example.each import Each
 from tawt.runs import RunFolder, units
 from tawt.runs.auditing import audit
-from tawt.runs.parts import build_parts
+from tawt.runs.building import build_parts
 from tawt.runs.run import Options, run
 from tawt.text.kinds.tagging import Tagging
 from tawt.text.tokens import NO_TAG

@@ -19,7 +19,6 @@ from tawt.errors import ConfigError, TawtError
 from tawt.files import locks
 from tawt.runs import building
 from tawt.runs.folder import COMPARISON, PAGE, RECORD
-from tawt.runs.parts import fitted
 from tawt.sweeps import Plan, Store, TrainRun, Work
 from tawt.training.devices import chosen_device
 
@@ -197,7 +196,7 @@ def _left_out(
         for row in (*table, *earlier):
             applied = row.applied(config, seed=seed)
             try:
-                weighting, _ = fitted(applied, tasks, model, shared=Path(shared))
+                weighting, _ = building.fitted(applied, tasks, model, shared=Path(shared))
             except TawtError:
                 if row in table:
                     raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -16,10 +16,11 @@ from tawt.curvature import (
     KroneckerFactored,
     Neumann,
 )
-from tawt.errors import ConfigError, Place, suggestion
+from tawt.errors import ConfigError, DataError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.runs.grouping import grouped
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
+from tawt.training.roles import checked_roles
 from tawt.training.streams import derived_seed
 from tawt.units import Units
 from tawt.weighting import UpdateRule, Weighting, make_weighting
@@ -31,6 +32,73 @@ if TYPE_CHECKING:
     from tawt.config.schema import RunConfig
     from tawt.config.weighting import CurvatureConfig, WeightingConfig
     from tawt.tasks import MultiTaskModel, Task
+
+
+class Parts(NamedTuple):
+    """What a run is made of."""
+
+    tasks: list[Task]
+    model: MultiTaskModel
+    weighting: Weighting | None
+    paradigm: Paradigm
+    data: dict[str, Any]
+    """Size and fingerprint of every task's examples."""
+
+
+def build_parts(config: RunConfig, *, shared: Path | None = None) -> Parts:
+    """The parts of a run, if they fit together.
+
+    Args:
+        config: What to do.
+        shared: A folder for what other runs need too.
+
+    Raises:
+        TawtError: Saying what does not.
+    """
+    found = tasks(config)
+    untrained = model(config, found)
+    weighed, how = fitted(config, found, untrained, shared=shared)
+    return Parts(found, untrained, weighed, how, fingerprints(found))
+
+
+def fitted(
+    config: RunConfig,
+    found: Sequence[Task],
+    model: MultiTaskModel,
+    *,
+    shared: Path | None = None,
+) -> tuple[Weighting | None, Paradigm]:
+    """Weighting and paradigm, if they fit the tasks and the model.
+
+    Args:
+        config: What to do.
+        found: Sources and targets.
+        model: Before training.
+        shared: A folder for what other runs need too.
+
+    Raises:
+        TawtError: Saying what does not.
+    """
+    weighed, how = weighting(config, found, model, shared=shared), paradigm(config)
+    _check_target(config, found)
+    checked_roles(model, found, config.targets, how.phases(), weighed)
+    return weighed, how
+
+
+def _check_target(config: RunConfig, found: Sequence[Task]) -> None:
+    for task in found:
+        if task.name in config.targets and task.dev is None and task.test is None:
+            raise DataError(
+                f"The target {task.name!r} has neither dev nor test examples, so nothing could be "
+                "measured; give it at least one of them."
+            )
+    chosen_by = [task for task in found if task.name in config.targets and task.dev is not None]
+    if config.training.patience is not None and not chosen_by:
+        raise ConfigError(
+            "`training.patience` waits for a better dev score, but the target has no dev examples; "
+            "give it some (text: `held_out`), or leave `patience` out.",
+            place=("training", "patience"),
+        )
 
 
 def tasks(config: RunConfig) -> list[Task]:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, Interrupted, RunError, TrainingError, is_out_of_memory
+from tawt.runs.building import build_parts
 from tawt.runs.checkpoints import FolderCheckpoint, run_key
 from tawt.runs.folder import RunFolder
 from tawt.runs.models import write_model
 from tawt.runs.page import write_page
-from tawt.runs.parts import build_parts
 from tawt.runs.record import circumstances
 from tawt.training import train
 from tawt.training.devices import accelerator_for
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
     from tawt.config.schema import RunConfig
-    from tawt.runs.parts import Parts
+    from tawt.runs.building import Parts
     from tawt.tasks import Task
     from tawt.training import TrainingResult
     from tawt.training.progress import Progress
