@@ -11,7 +11,7 @@ ORACLE := curvlinops-for-pytorch backpack-for-pytorch unfoldNd einconv einops li
 # Reaches the build of the package itself too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test lint docs bench attack clean
+.PHONY: demo test lint docs bench attack lowest clean
 
 demo: $(VENV)/.installed            ## the whole story on scanned digits
 	$(BIN)/tawt demo
@@ -34,8 +34,15 @@ bench: $(VENV)/.installed-dev       ## every benchmark; writes dated reports in 
 attack: $(VENV)/.installed-dev      ## kills running commands; writes its record in docs/results/
 	$(BIN)/python -m benchmarks.attack
 
+lowest:                             ## the tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(PYTHON) tools/lowest_versions.py > $(VENV)-lowest/constraints.txt
+	PIP_CONSTRAINT=$(VENV)-lowest/constraints.txt $(VENV)-lowest/bin/python -m pip install --quiet \
+	    --disable-pip-version-check -e '.[all,tensorboard,minilm]' pytest pytest-xdist hypothesis
+	$(VENV)-lowest/bin/python -m pytest -n auto --dist worksteal -W default::DeprecationWarning -W default::FutureWarning tests
+
 clean:
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("tawt needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'

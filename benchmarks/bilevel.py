@@ -14,6 +14,7 @@ import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor, nn
 
 from tawt.hypergradient import hypergradient
+from tawt.weights import SourceWeights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,9 +94,8 @@ class Bilevel:
         shares = dict(zip(self.names, self.weights.tolist(), strict=True))
         return hypergradient(
             parameters or self.representation,
-            units=self.names,
             targets={TARGET: 1.0},
-            weights=shares,
+            weights=SourceWeights.of(shares),
             loss_of=loss_of,
             alignment=alignment,
         ).values

@@ -39,7 +39,10 @@ def cost(alignments: Mapping[str, Alignment]) -> dict[str, dict[str, float]]:
 
     def updating(alignment: Alignment) -> Callable[[], object]:
         weights = TargetAware(
-            sources=sources, target=TARGET, rule=UpdateRule(alignment=alignment, step_size=1e-6)
+            sources=sources,
+            target=TARGET,
+            target_share=None,
+            rule=UpdateRule(alignment=alignment, step_size=1e-6),
         )
         weights.follow(optimiser)
         return lambda: weights.update(model.representation, loss_of=loss_of, touching=[model])

@@ -13,9 +13,8 @@ from tawt.runs import units
 from tawt.runs.agreement import by_label, deviations
 from tawt.text.reading import TaggedSentence
 from tawt.text.tokens import TaggedExamples
-from tawt.training.result import UnitOutcome
-from tawt.unit_weights import UnitWeights
 from tawt.units import Units
+from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
 
 NAMES = ["bad", "good"]
@@ -25,9 +24,9 @@ def reviews(alignments, given):
     """A task with these labels, and what a run came to that measured these alignments."""
     size = len(given)
     task = classification("web", train=(np.zeros((size, 1)), given), labels=NAMES)
-    weights = UnitWeights.spread(SourceWeights.of({"web": 1.0}), Units.of_examples({"web": size}))
+    weights = SourceWeights.of({"web": 1.0}).spread(Units.of_examples({"web": size}))
     moved = weights.moved(weights.logs + torch.from_numpy(np.nan_to_num(alignments)).float())
-    return task, UnitOutcome(moved, torch.from_numpy(alignments).float())
+    return task, Outcome(moved, torch.from_numpy(alignments).float())
 
 
 def one_label_apart(size=600, *, seed=0):
@@ -146,10 +145,8 @@ def test_sources_of_other_scales_do_not_fill_the_list():
     draw = np.random.default_rng(0)
     alignments = np.concatenate([draw.normal(size=100), 50 * draw.normal(size=100)])
     tasks = [classification(name, train=(np.zeros((100, 1)), np.arange(100) % 2)) for name in "ab"]
-    start = UnitWeights.spread(
-        SourceWeights.of({"a": 0.5, "b": 0.5}), Units.of_examples({"a": 100, "b": 100})
-    )
-    rows = units.ranked(UnitOutcome(start, torch.from_numpy(alignments)), tasks, most=20)
+    start = SourceWeights.uniform(["a", "b"]).spread(Units.of_examples({"a": 100, "b": 100}))
+    rows = units.ranked(Outcome(start, torch.from_numpy(alignments)), tasks, most=20)
     assert 5 <= sum(row["source"] == "a" for row in rows) <= 15
 
 

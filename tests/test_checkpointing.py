@@ -62,7 +62,10 @@ class Model(nn.Module):
 def alignments(how, alignment, *, trained=True):
     model = Model(how, trained=trained)
     weights = TargetAware(
-        sources=["near", "far"], target="goal", rule=UpdateRule(alignment=alignment)
+        sources=["near", "far"],
+        target="goal",
+        target_share=None,
+        rule=UpdateRule(alignment=alignment),
     )
     return weights.update(model.encoder, loss_of=model.loss_of).alignments
 
@@ -102,7 +105,7 @@ def test_a_layer_that_is_checkpointed_once_and_used_twice_is_refused():
 
 def test_a_refused_update_leaves_no_trace():
     model = Model(True)
-    weights = TargetAware(sources=["near", "far"], target="goal")
+    weights = TargetAware(sources=["near", "far"], target="goal", target_share=None)
     with pytest.raises(TrainingError):
         weights.update(model.encoder, loss_of=model.loss_of)
     assert weights.history == []
@@ -225,6 +228,7 @@ def test_dense_curvature_through_checkpoints():
         weights = TargetAware(
             sources=["a"],
             target="goal",
+            target_share=None,
             rule=UpdateRule(alignment=CurvatureWeighted(Dense(damping=1.0))),
         )
         return weights.update(first, loss_of=loss_of).alignments["a"]

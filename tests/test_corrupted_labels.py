@@ -70,6 +70,7 @@ def test_weights_on_examples_find_wrong_labels_and_recover_what_they_cost(digits
     learned = TargetAware(
         sources=["source"],
         target="target",
+        target_share=None,
         sizes={"source": SOURCE_SIZE},
         rule=UpdateRule(alignment=Cosine(scale=0.3), own_alignment="held-out"),
         units=Units.of_examples({"source": SOURCE_SIZE}),

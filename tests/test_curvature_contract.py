@@ -187,7 +187,7 @@ def test_an_update_leaves_no_trace(make):
     before = [{key: value.clone() for key, value in m.state_dict().items()} for m in modules]
     streams = shared_streams()
     rule = UpdateRule(alignment=CurvatureWeighted(make(DAMPING)))
-    weights = TargetAware(sources=list(SOURCES), target="t", rule=rule)
+    weights = TargetAware(sources=list(SOURCES), target="t", target_share=None, rule=rule)
     weights.follow(problem.optimiser)
     update = weights.update(problem.encoder, loss_of=problem.loss_of, touching=[problem.heads])
     assert update.skipped is None

@@ -102,7 +102,7 @@ def test_a_loss_that_is_not_finite_skips_the_update(name, whose, value):
         return (head(torch.tanh(encoder(inputs))) - len(task)).square().mean() * scale
 
     rule = UpdateRule(alignment=CurvatureWeighted(CURVATURES[name]))
-    weights = TargetAware(sources=["a", "b"], target="goal", rule=rule)
+    weights = TargetAware(sources=["a", "b"], target="goal", target_share=None, rule=rule)
     before = weights.weights.logs.clone()
     update = weights.update(encoder, loss_of=loss_of)
     assert "not finite" in update.skipped

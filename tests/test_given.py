@@ -16,7 +16,7 @@ from tawt.weights import SourceWeights
 
 
 def weighting(**options):
-    return TargetAware(**{"sources": ["a", "b"], "target": "goal", **options})
+    return TargetAware(**{"sources": ["a", "b"], "target": "goal", "target_share": None, **options})
 
 
 class Setting:

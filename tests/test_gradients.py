@@ -12,6 +12,7 @@ from tawt.errors import TrainingError
 from tawt.gradients import add_scaled, dot, gradient_of, squared_norm, trainable, untouched
 from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient
 from tawt.weighting import TargetAware, UpdateRule
+from tawt.weights import SourceWeights
 from tests import oracles
 
 DOUBLE = {"dtype": torch.float64}
@@ -26,9 +27,8 @@ def measure(parameters, losses, *, alignment, targets=("goal",)):
     units = [name for name in losses if name not in targets]
     return hypergradient(
         parameters,
-        units=units,
         targets=dict.fromkeys(targets, 1 / len(targets)),
-        weights=dict.fromkeys(units, 1 / len(units)),
+        weights=SourceWeights.uniform(units),
         loss_of=lambda task: losses[task](),
         alignment=alignment,
     )
@@ -51,7 +51,7 @@ def test_frozen_parameters_do_not_count_in_norms():
     losses = dict.fromkeys(("a", "goal"), lambda: encoder(inputs).square().sum())
     found = measure(trainable(encoder), losses, alignment=Cosine())
     expected = oracles.flat_gradient(encoder(inputs).square().sum(), [encoder.weight]).norm()
-    torch.testing.assert_close(found.norms[0], expected)
+    torch.testing.assert_close(torch.tensor(found.norms["a"], **DOUBLE), expected)
     assert found.target_norm == pytest.approx(float(expected))
 
 
@@ -140,7 +140,7 @@ def test_tasks_that_reach_different_parameters_align_over_the_shared_ones(alignm
     cosines = inner / norms / flat["goal"].norm()
     expected = cosines if isinstance(alignment, Cosine) else 3 * inner
     torch.testing.assert_close(found.alignments, expected)
-    torch.testing.assert_close(found.norms, norms)
+    assert found.norms == pytest.approx(dict(zip("ab", norms.tolist(), strict=True)))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -244,9 +244,8 @@ def test_targets_are_combined_in_float32_or_better():
     given = {name: torch.tensor(entries, dtype=torch.bfloat16) for name, entries in given.items()}
     found = hypergradient(
         [point],
-        units=["a"],
         targets={"t": 0.3, "u": 0.7},
-        weights={"a": 1.0},
+        weights=SourceWeights.of({"a": 1.0}),
         loss_of=lambda task: (point * given[task]).sum(),
         alignment=Cosine(),
     )
@@ -407,7 +406,10 @@ def test_an_update_leaves_no_trace(name, target_share, as_module):
 def test_a_loss_that_raises_leaves_no_trace(name, failing):
     scene = Scene()
     weighting = TargetAware(
-        sources=["a", "b"], target="goal", rule=UpdateRule(alignment=ALIGNMENTS[name])
+        sources=["a", "b"],
+        target="goal",
+        target_share=None,
+        rule=UpdateRule(alignment=ALIGNMENTS[name]),
     )
 
     def loss_of(task):
@@ -431,9 +433,8 @@ def test_the_hypergradient_writes_neither_parameters_nor_grad(name):
     with untouched([scene.model, scene.heads]):
         hypergradient(
             trainable(scene.model),
-            units=["a", "b"],
             targets={"goal": 1.0},
-            weights={"a": 0.5, "b": 0.5},
+            weights=SourceWeights.uniform(["a", "b"]),
             loss_of=scene.loss_of,
             alignment=ALIGNMENTS[name],
         )
@@ -444,7 +445,9 @@ def test_a_head_that_is_not_named_is_not_restored():
     """`touching` is what restores it: without it the head's statistics move."""
     scene = Scene()
     before = scene.look()
-    TargetAware(sources=["a"], target="goal").update(scene.model, loss_of=scene.loss_of)
+    TargetAware(sources=["a"], target="goal", target_share=None).update(
+        scene.model, loss_of=scene.loss_of
+    )
     after = scene.look()
     assert after["1.a.1", "running_mean"] != before["1.a.1", "running_mean"]
     assert after["0.norm", "running_mean"] == before["0.norm", "running_mean"]
@@ -454,7 +457,7 @@ def test_dropout_draws_the_same_numbers_with_and_without_an_update():
     def next_draw(*, with_update):
         scene = Scene()
         if with_update:
-            weighting = TargetAware(sources=["a", "b"], target="goal")
+            weighting = TargetAware(sources=["a", "b"], target="goal", target_share=None)
             weighting.update(scene.model, loss_of=scene.loss_of, touching=[scene.heads])
         return scene.model(torch.randn(8, 3, **DOUBLE))
 
@@ -469,7 +472,7 @@ def test_a_graph_made_before_an_update_can_still_be_walked(training):
     inputs, other = normal(8, 3), normal(8, 3, seed=1)
     (expected,) = torch.autograd.grad(model(inputs).square()[:4].mean(), [model[0].weight])
     pending = model(inputs).square()[:4].mean()
-    weighting = TargetAware(sources=["a"], target="goal")
+    weighting = TargetAware(sources=["a"], target="goal", target_share=None)
     weighting.update(model, loss_of=lambda task: model(other).square()[:4].mean())
     pending.backward()
     torch.testing.assert_close(model[0].weight.grad, expected)

@@ -9,6 +9,7 @@ from tawt.errors import ConfigError, TrainingError
 from tawt.gradients import trainable
 from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient
 from tawt.simplex import mirror_step
+from tawt.weights import SourceWeights
 from tests import oracles
 
 DOUBLE = {"dtype": torch.float64}
@@ -56,9 +57,8 @@ class QuadraticBilevel:
     def ours(self, curvature):
         return hypergradient(
             [self.point],
-            units=self.names,
             targets={"target": 1.0},
-            weights=dict(zip(self.names, self.weights.tolist(), strict=True)),
+            weights=SourceWeights.of(dict(zip(self.names, self.weights.tolist(), strict=True))),
             loss_of=self.loss_of,
             alignment=CurvatureWeighted(curvature),
         ).values
@@ -173,9 +173,8 @@ class TwoLayerBilevel:
         all_heads = {"a": heads[0], "b": heads[1], "target": self.target_head}
         return hypergradient(
             parameters,
-            units=self.names,
             targets={"target": 1.0},
-            weights=dict(zip(self.names, self.weights.tolist(), strict=True)),
+            weights=SourceWeights.of(dict(zip(self.names, self.weights.tolist(), strict=True))),
             loss_of=lambda task: self.loss(task, layer, all_heads[task]),
             alignment=CurvatureWeighted(curvature),
         ).values
@@ -215,9 +214,8 @@ def test_cosine_is_the_textbook_cosine():
     ]
     found = hypergradient(
         parameters,
-        units=["a", "b"],
         targets={"t": 1.0},
-        weights={"a": 0.5, "b": 0.5},
+        weights=SourceWeights.of({"a": 0.5, "b": 0.5}),
         loss_of=loss_of,
         alignment=Cosine(scale=30.0),
     )
@@ -230,8 +228,7 @@ def test_cosine_is_the_textbook_cosine():
 def test_several_targets_are_one_convex_combination(alignment):
     encoder, loss_of = small_network()
     shared = {
-        "units": ["a", "b"],
-        "weights": {"a": 0.5, "b": 0.5},
+        "weights": SourceWeights.of({"a": 0.5, "b": 0.5}),
         "alignment": alignment,
     }
     several = hypergradient(
@@ -256,9 +253,8 @@ def test_the_target_against_itself_and_held_out():
         return loss_of(next(draws) if task == "goal" else task)
 
     shared = {
-        "units": ["a", "goal"],
         "targets": {"goal": 1.0},
-        "weights": {"a": 0.5, "goal": 0.5},
+        "weights": SourceWeights.of({"a": 0.5, "goal": 0.5}),
         "alignment": Cosine(),
     }
     itself = hypergradient(
@@ -286,16 +282,12 @@ def test_own_alignment_survives_a_solve_that_reuses_memory(curvature):
     encoder, loss_of = small_network()
     arguments = {
         "targets": {"t": 1.0},
-        "weights": {"a": 0.5, "t": 0.5},
+        "weights": SourceWeights.of({"a": 0.5, "t": 0.5}),
         "loss_of": loss_of,
         "alignment": CurvatureWeighted(curvature),
     }
-    itself = hypergradient(
-        trainable(encoder), units=["a", "t"], own_alignment="itself", **arguments
-    )
-    again = hypergradient(
-        trainable(encoder), units=["a", "t"], own_alignment="held-out", **arguments
-    )
+    itself = hypergradient(trainable(encoder), own_alignment="itself", **arguments)
+    again = hypergradient(trainable(encoder), own_alignment="held-out", **arguments)
     torch.testing.assert_close(itself.alignments, again.alignments)
 
 
@@ -304,9 +296,8 @@ def test_a_task_that_does_not_reach_the_representation_aligns_with_nothing():
     alone = nn.Linear(2, 1).double()
     found = hypergradient(
         trainable(encoder),
-        units=["a", "apart"],
         targets={"t": 1.0},
-        weights={"a": 0.5, "apart": 0.5},
+        weights=SourceWeights.of({"a": 0.5, "apart": 0.5}),
         loss_of=lambda task: (
             alone(torch.ones(3, 2, **DOUBLE)).mean() if task == "apart" else loss_of(task)
         ),
@@ -326,9 +317,8 @@ def test_each_loss_is_asked_for_once_and_the_solve_is_shared():
 
     hypergradient(
         trainable(encoder),
-        units=["a", "b", "u"],
         targets={"t": 1.0},
-        weights={"a": 0.5, "b": 0.25, "u": 0.25},
+        weights=SourceWeights.of({"a": 0.5, "b": 0.25, "u": 0.25}),
         loss_of=counting,
         alignment=CurvatureWeighted(ConjugateGradient(damping=1.0)),
     )
@@ -341,9 +331,8 @@ def test_a_loss_that_is_not_a_scalar_is_refused():
     with pytest.raises(TrainingError, match="must be a scalar"):
         hypergradient(
             trainable(encoder),
-            units=["a"],
             targets={"t": 1.0},
-            weights={"a": 1.0},
+            weights=SourceWeights.of({"a": 1.0}),
             loss_of=lambda task: encoder(torch.ones(2, 4, **DOUBLE)).sum(1),
             alignment=Cosine(),
         )

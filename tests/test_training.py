@@ -50,12 +50,12 @@ def tiny_model(tasks, *, seed=0, dropout=0.0):
 
 def target_aware(*, joint=True, initial="uniform", rule=None, tasks=None, sources=("near", "far")):
     sizes = {task.name: len(task.train) for task in tasks or tiny_tasks()}
-    units = [*sources, "goal"] if joint else [*sources]
+    weighed = [*sources, "goal"] if joint else [*sources]
     return TargetAware(
         sources=list(sources),
         target="goal",
         initial=initial,
-        sizes={name: sizes[name] for name in units},
+        sizes={name: sizes[name] for name in weighed},
         target_share="learned" if joint else None,
         rule=rule,
     )
@@ -135,9 +135,9 @@ def test_every_combination_runs(paradigm, kind, initial, sampling):
     joint, tasks = paradigm is JointTraining, tiny_tasks()
     given = start(initial, joint=joint)
     if kind == "fixed":
-        units = ["near", "far", "goal"] if joint else ["near", "far"]
-        sizes = {task.name: len(task.train) for task in tasks if task.name in units}
-        weighting = Fixed(units, initial=given, sizes=sizes)
+        weighed = ["near", "far", "goal"] if joint else ["near", "far"]
+        sizes = {task.name: len(task.train) for task in tasks if task.name in weighed}
+        weighting = Fixed(weighed, initial=given, sizes=sizes)
     else:
         rule = UpdateRule(alignment=ALIGNMENTS[kind])
         weighting = target_aware(joint=joint, initial=given, rule=rule)
@@ -203,7 +203,7 @@ def test_several_targets():
     ]
     assert 0.75 * entry["goal"]["accuracy"] + 0.25 * entry["aim"]["accuracy"] == max(scores)
     model, alone = trained(
-        TargetAware(sources=["near", "far"], target=target),
+        TargetAware(sources=["near", "far"], target=target, target_share=None),
         paradigm=PreTraining(epochs=1),
         tasks=tasks,
         target=target,
@@ -220,7 +220,7 @@ class Scripted(Fixed):
 
     gradients = (torch.tensor([0.7, -1.1, 0.2]), torch.tensor([-0.4, 0.3, 0.9]))
 
-    def update(self, representation, *, loss_of, step=None, touching=()):
+    def update(self, representation, *, loss_of, losses_of=None, step=None, touching=()):
         gradient = self.gradients[len(self.history)].double()
         self.weights = self.weights.moved(mirror_step(self.weights.logs, gradient, step_size=1.0))
         self.history.append(WeightUpdate(step, self.weights.shares(), {}))
@@ -952,8 +952,8 @@ def test_bad_steps_are_skipped_and_counted_and_the_run_goes_on(paradigm, where):
     tasks = broken_tasks()
     model = fragile_model(tasks, where)
     before = state(model)
-    units = ["near", "far", "goal"] if paradigm is JointTraining else ["near", "far"]
-    _, result = trained(Fixed(units), paradigm=paradigm(epochs=2), tasks=tasks, model=model)
+    weighed = ["near", "far", "goal"] if paradigm is JointTraining else ["near", "far"]
+    _, result = trained(Fixed(weighed), paradigm=paradigm(epochs=2), tasks=tasks, model=model)
     assert all_finite(model)
     assert result.skipped_steps == {"far": 2 * 2}
     assert result.steps == (14 if paradigm is JointTraining else 10 + 4 * 2)

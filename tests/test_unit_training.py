@@ -12,6 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.numpy import save
 from torch import nn
 
 from tawt.arrays import MLP, classification
@@ -19,7 +21,7 @@ from tawt.config import load
 from tawt.config.rows import chosen
 from tawt.curvature import Dense, Identity
 from tawt.errors import ConfigError, Interrupted, RunError, WeightsError
-from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient, unit_hypergradient
+from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient
 from tawt.per_example import ExampleProducts
 from tawt.runs import RunFolder, units
 from tawt.runs.auditing import audit
@@ -29,11 +31,10 @@ from tawt.training import JointTraining, PreTraining, Settings, train
 from tawt.training.devices import accelerator_for
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
-from tawt.training.result import UnitOutcome
-from tawt.unit_weights import UnitWeights
 from tawt.units import Units
-from tawt.weighting import TargetAware, UpdateRule
+from tawt.weighting import Outcome, TargetAware, UpdateRule
 from tawt.weights import SourceWeights
+from tawt.weights.summary import summary_of
 from tests.test_png import read as png_pixels
 
 SIZES = {"near": 6, "far": 4}
@@ -84,11 +85,11 @@ class Small:
 
 
 def measured(small, weights, alignment, **options):
-    return unit_hypergradient(
+    return hypergradient(
         small.parameters,
         weights=weights,
         targets={"goal": 1.0},
-        module=small.model,
+        modules=[small.model],
         loss_of=small.loss_of,
         losses_of=small.losses_of,
         alignment=alignment,
@@ -105,14 +106,12 @@ def measured(small, weights, alignment, **options):
 def test_alignments_are_those_of_examples_as_tasks(alignment):
     small = Small()
     tasks = SourceWeights.of({"near": 0.5, "far": 0.3, "goal": 0.2})
-    found = measured(small, UnitWeights.spread(tasks, Units.of_examples(SIZES)), alignment)
-    names = [f"{source} {index}" for source, size in SIZES.items() for index in range(size)]
+    found = measured(small, tasks.spread(Units.of_examples(SIZES).with_whole(["goal"])), alignment)
     shares = {f"{s} {i}": tasks[s] / n for s, n in SIZES.items() for i in range(n)}
     expected = hypergradient(
         small.parameters,
-        units=[*names, "goal"],
         targets={"goal": 1.0},
-        weights={**shares, "goal": 0.2},
+        weights=SourceWeights.of({**shares, "goal": 0.2}),
         loss_of=small.alone,
         alignment=alignment,
     )
@@ -127,7 +126,7 @@ def test_alignments_are_those_of_examples_as_tasks(alignment):
 def test_differences_find_what_forward_mode_finds():
     small, alignment = Small(), CurvatureWeighted(Identity())
     tasks = SourceWeights.of({"near": 0.5, "far": 0.5})
-    weights = UnitWeights.spread(tasks, Units.of_examples(SIZES))
+    weights = tasks.spread(Units.of_examples(SIZES))
     exact, near = (measured(small, weights, alignment, way=w) for w in ("forward", "differences"))
     torch.testing.assert_close(near.alignments, exact.alignments, rtol=1e-4, atol=1e-6)
     assert (exact.way, exact.relative_error) == ("forward", None)
@@ -139,9 +138,9 @@ def test_differences_find_what_forward_mode_finds():
 def test_a_groups_alignment_is_the_mean_of_its_examples():
     small, alignment = Small(), CurvatureWeighted(Identity())
     tasks = SourceWeights.of({"near": 0.5, "far": 0.5})
-    each = measured(small, UnitWeights.spread(tasks, Units.of_examples(SIZES)), alignment)
+    each = measured(small, tasks.spread(Units.of_examples(SIZES)), alignment)
     labels = {"near": list("abaabb"), "far": list("cccc")}
-    grouped = measured(small, UnitWeights.spread(tasks, Units.of_groups(labels)), alignment)
+    grouped = measured(small, tasks.spread(Units.of_groups(labels)), alignment)
     flat = np.array(list("abaabbcccc"))
     expected = [float(each.alignments[flat == letter].mean()) for letter in "abc"]
     assert grouped.alignments.tolist() == pytest.approx(expected, rel=1e-5)
@@ -152,7 +151,11 @@ def test_a_groups_alignment_is_the_mean_of_its_examples():
 def test_units_that_were_not_measured_stay_beside_the_average():
     small = Small()
     weights = TargetAware(
-        sources=list(SIZES), target="goal", units=Units.of_examples(SIZES), rule=UpdateRule.paper()
+        sources=list(SIZES),
+        target="goal",
+        target_share=None,
+        units=Units.of_examples(SIZES),
+        rule=UpdateRule.paper(),
     )
 
     def some(task):
@@ -169,14 +172,21 @@ def test_units_that_were_not_measured_stay_beside_the_average():
 
 def test_fine_units_need_the_losses_of_examples():
     small = Small()
-    weights = TargetAware(sources=list(SIZES), target="goal", units=Units.of_examples(SIZES))
+    weights = TargetAware(
+        sources=list(SIZES), target="goal", target_share=None, units=Units.of_examples(SIZES)
+    )
     with pytest.raises(WeightsError, match="losses_of"):
         weights.update(small.encoder, loss_of=small.loss_of)
 
 
 def test_units_of_other_sources_are_refused():
     with pytest.raises(WeightsError, match="units"):
-        TargetAware(sources=["near"], target="goal", units=Units.of_examples({"other": 3}))
+        TargetAware(
+            sources=["near"],
+            target="goal",
+            target_share=None,
+            units=Units.of_examples({"other": 3}),
+        )
 
 
 def test_fine_units_do_not_take_projected_steps():
@@ -184,6 +194,7 @@ def test_fine_units_do_not_take_projected_steps():
         TargetAware(
             sources=["a"],
             target="goal",
+            target_share=None,
             units=Units.of_examples({"a": 3}),
             rule=UpdateRule(step="projected"),
         )
@@ -192,7 +203,9 @@ def test_fine_units_do_not_take_projected_steps():
 @pytest.mark.parametrize("seed", range(20))
 def test_saved_weights_are_restored_bit_by_bit(seed):
     def built(labels):
-        return TargetAware(sources=["a"], target="goal", units=Units.of_groups({"a": labels}))
+        return TargetAware(
+            sources=["a"], target="goal", target_share=None, units=Units.of_groups({"a": labels})
+        )
 
     labels = list("xyzxyzw")
     weights = built(labels)
@@ -209,18 +222,23 @@ def test_a_source_left_out_on_purpose_has_no_example_to_compare():
     weights = TargetAware(
         sources=["a", "b"],
         target="goal",
+        target_share=None,
         initial={"a": 1.0, "b": 0.0},
         units=Units.of_examples({"a": 2, "b": 3}),
     )
     assert weights.weights.relative("b", np.arange(3)).tolist() == [1.0, 1.0, 1.0]
-    assert all(np.isfinite(list(weights.weights.summary()["quantiles"].values())))
+    assert all(np.isfinite(list(summary_of(weights.weights)["quantiles"].values())))
 
 
 @pytest.mark.usefixtures("wide")
 def test_alignments_are_averaged_over_the_updates_that_measured_them():
     small = Small()
     weights = TargetAware(
-        sources=list(SIZES), target="goal", units=Units.of_examples(SIZES), rule=UpdateRule.paper()
+        sources=list(SIZES),
+        target="goal",
+        target_share=None,
+        units=Units.of_examples(SIZES),
+        rule=UpdateRule.paper(),
     )
     found = []
     for places in ([0, 1], [1, 2]):
@@ -240,7 +258,9 @@ def test_alignments_are_averaged_over_the_updates_that_measured_them():
 
 def test_an_example_that_is_not_finite_stops_no_training():
     small = Small()
-    weights = TargetAware(sources=list(SIZES), target="goal", units=Units.of_examples(SIZES))
+    weights = TargetAware(
+        sources=list(SIZES), target="goal", target_share=None, units=Units.of_examples(SIZES)
+    )
     before = weights.weights.logs.clone()
     small.inputs["far"][2] = torch.nan
     update = weights.update(
@@ -301,13 +321,13 @@ def test_every_paradigm_takes_every_unit(unit, paradigm):
     result, weighting, _ = trained(unit, paradigm)
     assert len(result.history) > 3
     assert sum(result.weights.values()) == pytest.approx(1, abs=1e-5)
-    assert result.units.weights is weighting.weights
+    assert result.outcome.weights is weighting.weights
     factors = weighting.weights.relative("far", np.arange(24))
     assert float(factors.std()) > 0.01
     assert float(factors.mean()) == pytest.approx(1, abs=1e-5)
     if paradigm is JointTraining:
         assert result.weights["goal"] == pytest.approx(0.3, abs=1e-6)
-    summary = result.history[-1].units
+    summary = result.history[-1].summary
     assert summary["count"] == (64 if unit == "example" else 6)
 
 
@@ -345,9 +365,9 @@ def test_examples_are_measured_in_mixed_precision_only_if_asked_for(precision):
         result, *_ = trained("example", JointTraining, precision=precision, rule=rule)
         found[way] = result.history[0]
     exact, near = found["forward"], found["mixed"]
-    assert (exact.units["way"], exact.units["relative_error"]) == ("forward", None)
-    assert near.units["way"] == "mixed"
-    assert 1e-5 < near.units["relative_error"] < 0.1
+    assert (exact.summary["way"], exact.summary["relative_error"]) == ("forward", None)
+    assert near.summary["way"] == "mixed"
+    assert 1e-5 < near.summary["relative_error"] < 0.1
     assert near.alignments == pytest.approx(exact.alignments, rel=0.1, abs=1e-4)
 
 
@@ -385,7 +405,7 @@ def test_units_of_other_examples_are_refused_before_training(size, grouped):
             tasks=tasks,
             target="goal",
             paradigm=PreTraining(epochs=1),
-            weighting=TargetAware(sources=["near"], target="goal", units=units),
+            weighting=TargetAware(sources=["near"], target="goal", target_share=None, units=units),
         )
     assert str(refused.value) == (
         f"The weighting has units for {size} examples of 'near', which has 40 to train on; make "
@@ -423,8 +443,8 @@ def test_interrupted_training_ends_where_it_would_have(unit):
             )
         rest, _, again = trained(unit, JointTraining, checkpoint=kept)
         assert [u.to_json() for u in rest.history] == [u.to_json() for u in whole.history]
-        assert torch.equal(rest.units.weights.logs, whole.units.weights.logs)
-        assert torch.equal(rest.units.mean_alignments, whole.units.mean_alignments)
+        assert torch.equal(rest.outcome.weights.logs, whole.outcome.weights.logs)
+        assert torch.equal(rest.outcome.mean_alignments, whole.outcome.mean_alignments)
         for name, value in again.state_dict().items():
             assert torch.equal(value, model.state_dict()[name])
 
@@ -442,7 +462,9 @@ def test_a_sources_own_loss_is_of_examples_drawn_as_often_as_they_count():
     task = a_task("near", 1, 40)
     torch.manual_seed(0)
     model = MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), [task], width=8)
-    weighting = TargetAware(sources=["near"], target="goal", units=Units.of_examples({"near": 40}))
+    weighting = TargetAware(
+        sources=["near"], target="goal", target_share=None, units=Units.of_examples({"near": 40})
+    )
     logs = torch.full((40,), -20.0)
     logs[[3, 8]] = torch.tensor([0.75, 0.25]).log()
     weighting.weights = weighting.weights.moved(logs)
@@ -535,6 +557,37 @@ def test_a_damaged_side_file_is_one_line(study):
         audit(study.folder / "run", most=3)
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_side_file_is_read_as_it_always_was(tmp_path, grouped):
+    """Sources in order, numbers of groups through all of them, targets last."""
+    labels = {"near": list("aba"), "far": list("cd")}
+    count = 4 if grouped else 5
+    logs = torch.log_softmax(torch.randn(count + 1), 0).numpy()
+    arrays = {"log_weights": logs, "mean_alignments": np.arange(count + 1, dtype=np.float32)}
+    if grouped:
+        arrays["members.near"] = np.array([0, 1, 0], np.int32)
+        arrays["members.far"] = np.array([2, 3], np.int32)
+    about = {
+        "sizes": json.dumps({"near": 3, "far": 2}),
+        "names": json.dumps(["near", "far", "goal"]),
+        "groups": json.dumps({"near": ["a", "b"], "far": ["c", "d"]} if grouped else {}),
+    }
+    (tmp_path / units.VECTORS).write_bytes(save(arrays, metadata=about))
+    found = units.read(tmp_path)
+    sizes = {"near": 3, "far": 2}
+    expected = Units.of_groups(labels) if grouped else Units.of_examples(sizes)
+    assert found.weights.units.fingerprint() == expected.with_whole(["goal"]).fingerprint()
+    assert found.weights.logs.numpy().tolist() == logs.tolist()
+    assert found.mean_alignments.tolist() == list(range(count + 1))
+    assert found.weights["goal"] == pytest.approx(float(np.exp(logs[-1])))
+    tasks = [a_task("near", 1, 3), a_task("far", 2, 2)]
+    units.write(tmp_path, found, tasks)
+    with safe_open(tmp_path / units.VECTORS, "np") as file:
+        assert file.metadata() == about
+        assert set(file.keys()) == set(arrays)
+        assert all(file.get_tensor(name).tobytes() == arrays[name].tobytes() for name in arrays)
+
+
 @pytest.mark.parametrize("by", ["label", "cluster"])
 def test_groups_by_label_and_cluster(study, by):
     config = load(unit_study(study, "group", group={"by": by, "count": 3}).path)
@@ -568,9 +621,9 @@ def test_what_is_shown_of_many_examples_makes_no_object_for_each():
     size, labels = 100_000, ["even", "odd", "never"]
     given = np.arange(size) % 2
     task = classification("web", train=(np.zeros((size, 1)), given), labels=labels)
-    weights = UnitWeights.spread(SourceWeights.of({"web": 1.0}), Units.of_examples({"web": size}))
+    weights = SourceWeights.of({"web": 1.0}).spread(Units.of_examples({"web": size}))
     weights = weights.moved(weights.logs + torch.from_numpy(given) * np.log(3.0))
-    outcome = UnitOutcome(weights, torch.zeros(size))
+    outcome = Outcome(weights, torch.zeros(size))
     tracemalloc.start()
     shown = units.shown(outcome, [task])
     peak = tracemalloc.get_traced_memory()[1]
@@ -626,8 +679,8 @@ def test_which_images_are_shown_and_how_large(shape, shown):
     inputs = torch.rand(3, *shape, generator=torch.Generator().manual_seed(0))
     task = classification("pictures", train=(inputs, [0, 1, 0]))
     weights = SourceWeights.of({"pictures": 1.0})
-    spread = UnitWeights.spread(weights, Units.of_examples({"pictures": 3}))
-    found = units.shown(UnitOutcome(spread, torch.zeros(3)), [task])["least"][0]
+    spread = weights.spread(Units.of_examples({"pictures": 3}))
+    found = units.shown(Outcome(spread, torch.zeros(3)), [task])["least"][0]
     assert ("image" in found) == (shown is not None)
     if shown is not None:
         pixels = png_pixels(base64.b64decode(found["image"]))
@@ -667,6 +720,7 @@ def test_batches_are_small_where_every_example_takes_a_backward_pass(layer, alig
     weighting = TargetAware(
         sources=["source"],
         target="target",
+        target_share=None,
         units=Units.of_examples({"source": 40}),
         rule=UpdateRule(alignment=alignment),
     )
@@ -689,7 +743,7 @@ def test_every_source_has_a_step_size_of_its_own(monkeypatch):
 
     monkeypatch.setattr(ExampleProducts, "look_again", look_again)
     tasks = SourceWeights.of({"near": 0.5, "far": 0.5})
-    weights = UnitWeights.spread(tasks, Units.of_examples(SIZES))
+    weights = tasks.spread(Units.of_examples(SIZES))
     measured(Small(), weights, CurvatureWeighted(Identity()), way="differences")
     assert len(looked) == 2
     assert looked[0] is looked[1]

@@ -11,9 +11,10 @@ from scipy import optimize
 
 from tawt import simplex
 from tawt.errors import WeightsError
-from tawt.unit_weights import UnitWeights
 from tawt.units import Coded, Units
+from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
+from tawt.weights.summary import summary_of
 
 LABELS = {"pos": ["n", "v", "n", "n", "a"], "chunk": ["n", "x"]}
 GROUPS = Units.of_groups(LABELS)
@@ -29,7 +30,7 @@ def test_groups_are_of_one_source_each():
         ("chunk", "n"),
         ("chunk", "x"),
     ]
-    assert GROUPS.counts("pos").tolist() == [1, 3, 1]
+    assert GROUPS.counts({}).tolist() == [1, 3, 1, 1, 1]
 
 
 @given(st.dictionaries(st.text("abc", min_size=1), st.integers(1, 9), min_size=1), st.data())
@@ -51,8 +52,8 @@ def test_no_units_are_refused(sizes):
 def test_a_long_label_costs_no_more_than_itself():
     labels = ["a" * 2000, *(["b"] * 1000)]
     units = Units.of_groups({"x": labels})
-    assert units.members["x"].nbytes == 4 * len(labels)
-    assert units.members["x"][:2].tolist() == [0, 1]
+    assert units.members("x").nbytes == units.parts["x"].members.nbytes == 4 * len(labels)
+    assert units.members("x")[:2].tolist() == [0, 1]
     assert units.fingerprint() != Units.of_groups({"x": labels[::-1]}).fingerprint()
 
 
@@ -81,8 +82,8 @@ def test_an_array_is_grouped_as_a_list_is_and_never_made_one(labels):
     found = Units.of_groups({"pos": labels.view(Unlisted), "chunk": labels})
     listed = Units.of_groups({"pos": list(labels), "chunk": list(labels)})
     assert found.fingerprint() == listed.fingerprint()
-    assert type(found.members["pos"]) is np.ndarray
-    assert found.members["pos"].dtype == np.int32
+    assert type(found.parts["pos"].members) is np.ndarray
+    assert found.parts["pos"].members.dtype == np.int32
 
 
 def test_labels_of_any_sort_can_be_in_an_array():
@@ -96,7 +97,56 @@ def test_names_that_nothing_has_are_no_groups():
     coded = Coded(("z", "unused", "a", "z"), np.array([0, 2, 3], np.int32))
     units = Units.of_groups({"x": ["k"], "y": coded})
     assert units.groups["y"] == ("a", "z")
-    assert units.members["y"].tolist() == [2, 1, 2]
+    assert units.members("y").tolist() == [2, 1, 2]
+
+
+def test_saved_weights_stay_those_of_the_same_units():
+    """Fingerprints are in checkpoints: one that changed would refuse them all."""
+    assert GROUPS.fingerprint().startswith("f3c2ce1bddba5869")
+    assert EXAMPLES.fingerprint().startswith("b194bf6cd1b50d4f")
+
+
+def test_units_that_differ_have_different_fingerprints():
+    whole = Units.of_tasks(["pos", "chunk"])
+    different = [
+        GROUPS,
+        EXAMPLES,
+        whole,
+        Units.of_tasks(["chunk", "pos"]),
+        EXAMPLES.with_whole(["ner"]),
+        Units({"ner": whole.parts["pos"], **EXAMPLES.parts}),
+        Units({"pos": GROUPS.parts["pos"], "chunk": EXAMPLES.parts["chunk"]}),
+        Units({"pos": GROUPS.parts["pos"], "chunk": whole.parts["chunk"]}),
+    ]
+    assert len({units.fingerprint() for units in different}) == len(different)
+
+
+def test_a_whole_task_is_one_unit_of_all_its_examples():
+    units = GROUPS.with_whole(["ner"])
+    assert units.names == ("pos", "chunk", "ner")
+    assert units.counts({"ner": 40}).tolist() == [1, 3, 1, 1, 1, 40]
+    assert units.at("ner", np.array([7, 0])).tolist() == [5, 5]
+    assert units.sizes == {"pos": 5, "chunk": 2}
+    with pytest.raises(WeightsError, match="'pos' is given twice"):
+        GROUPS.with_whole(["pos"])
+
+
+def test_weights_are_spread_over_units_of_the_same_tasks():
+    with pytest.raises(WeightsError, match="units leave out 'ner'"):
+        TASKS.spread(EXAMPLES)
+    assert torch.equal(TASKS.spread(Units.of_tasks(TASKS.names)).logs, TASKS.logs)
+
+
+def test_weights_are_equal_if_their_numbers_and_units_are():
+    weights = TASKS.spread(GROUPS.with_whole(["ner"]))
+    again = TASKS.spread(Units.of_groups(LABELS).with_whole(["ner"]))
+    assert weights == again
+    assert weights != again.moved(again.logs + torch.arange(6.0))
+    assert SourceWeights.uniform(["a", "b"]) != SourceWeights.uniform(["a", "c"])
+    assert GROUPS != EXAMPLES
+    nothing = Outcome(weights, torch.full((6,), torch.nan))
+    assert nothing == Outcome(again, torch.full((6,), torch.nan))
+    assert nothing != Outcome(again, torch.zeros(6))
 
 
 def test_a_unit_that_is_not_there():
@@ -106,7 +156,7 @@ def test_a_unit_that_is_not_there():
 
 @pytest.mark.parametrize("units", [EXAMPLES, GROUPS])
 def test_spread_weights_are_those_of_the_tasks(units):
-    weights = UnitWeights.spread(TASKS, units)
+    weights = TASKS.spread(units.with_whole(["ner"]))
     assert weights.shares() == pytest.approx(TASKS.shares(), rel=1e-6)
     assert float(weights.logs.exp().sum()) == pytest.approx(1, abs=1e-6)
     for source, size in units.sizes.items():
@@ -115,7 +165,7 @@ def test_spread_weights_are_those_of_the_tasks(units):
 
 
 def moved(units, seed=0):
-    start = UnitWeights.spread(TASKS, units)
+    start = TASKS.spread(units.with_whole(["ner"]))
     noise = torch.from_numpy(np.random.default_rng(seed).normal(size=len(start)))
     return start.moved(torch.log_softmax(start.logs + noise, 0))
 
@@ -149,16 +199,16 @@ def test_effective_sample_size_counts_units_by_their_examples():
 
 
 def test_equal_example_weights_have_the_sample_size_of_all_examples():
-    weights = UnitWeights.spread(SourceWeights.proportional({"pos": 5, "chunk": 2}), EXAMPLES)
+    weights = SourceWeights.proportional({"pos": 5, "chunk": 2}).spread(EXAMPLES)
     assert weights.effective_sample_size({"pos": 5, "chunk": 2}) == pytest.approx(7, rel=1e-5)
 
 
 def test_a_summary_names_the_most_and_the_least():
-    start = UnitWeights.spread(SourceWeights.of({"pos": 0.5, "chunk": 0.5}), EXAMPLES)
+    start = SourceWeights.uniform(["pos", "chunk"]).spread(EXAMPLES)
     logs = start.logs.clone()
     logs[3] += 2.0
     logs[5] -= 2.0
-    found = start.moved(torch.log_softmax(logs, 0)).summary()
+    found = summary_of(start.moved(torch.log_softmax(logs, 0)))
     assert found["most"][0][:2] == ["chunk", 1] or found["most"][0][:2] == ["pos", 3]
     assert found["least"][0][:2] == ["chunk", 0]
     assert found["count"] == 7
@@ -197,9 +247,9 @@ def test_bounds_from_a_base_are_the_nearest_in_relative_entropy(seed, beta):
 def test_ten_million_examples_fit_and_move():
     size = 10_000_000
     units = Units.of_examples({"web": size})
-    start = UnitWeights.spread(SourceWeights.of({"web": 0.7, "goal": 0.3}), units)
+    start = SourceWeights.of({"web": 0.7, "goal": 0.3}).spread(units.with_whole(["goal"]))
     assert start.logs.element_size() * len(start.logs) <= 4 * (size + 1)  # and nothing else
-    assert not units.members
+    assert vars(units.parts["web"]) == {"size": size}
     gradient = torch.randn(size + 1, generator=torch.Generator().manual_seed(0))
     logs = simplex.mirror_step(start.logs, gradient, step_size=1.0)
     logs = simplex.bounded(logs, beta=10.0, base=start.logs)
@@ -208,6 +258,6 @@ def test_ten_million_examples_fit_and_move():
     factors = weights.relative("web", np.array([0, size - 1]))
     expected = gradient[0] - gradient[size - 1]
     assert float((factors[1] / factors[0]).log()) == pytest.approx(float(expected), abs=1e-2)
-    found = weights.summary()
+    found = summary_of(weights)
     assert found["quantiles"]["0.01"] < 0.5 < found["quantiles"]["0.5"]
     assert len(found["least"]) == 20

@@ -61,7 +61,7 @@ SOURCES = ["near", "across", "far"]
 
 
 def target_aware(**options):
-    options = {"rule": UpdateRule.paper(), **options}
+    options = {"rule": UpdateRule.paper(), "target_share": None, **options}
     return TargetAware(sources=SOURCES, target="goal", **options)
 
 
@@ -131,7 +131,7 @@ def test_fixed_weights_round_trip():
 
 def test_a_target_that_is_also_a_source_is_refused():
     with pytest.raises(WeightsError, match="'ner' is the target and also a source"):
-        TargetAware(sources=["pos", "ner"], target="ner")
+        TargetAware(sources=["pos", "ner"], target="ner", target_share=None)
     with pytest.raises(WeightsError, match="'pos' is the target and also a source"):
         TargetAware(sources=["pos"], target={"ner": 0.5, "pos": 0.5}, target_share="learned")
 
@@ -150,7 +150,7 @@ def test_a_target_that_is_also_a_source_is_refused():
 )
 def test_tasks_that_cannot_be_weighed_are_refused(options, message):
     with pytest.raises(WeightsError, match=message):
-        TargetAware(**options)
+        TargetAware(**options, target_share=None)
 
 
 def test_the_target_is_weighed_in_joint_training_only():
@@ -211,9 +211,8 @@ def test_the_step_is_the_simplex_step_of_what_is_measured(alignment, step):
     for _ in range(3):
         measured = hypergradient(
             [tasks.point],
-            units=SOURCES,
             targets={"goal": 1.0},
-            weights=weighting.weights.shares(),
+            weights=weighting.weights,
             loss_of=tasks.loss_of,
             alignment=alignment,
         )
@@ -261,7 +260,7 @@ def test_a_source_left_out_at_the_start_spoils_nothing(step, anchor):
     rule = UpdateRule(step=step, anchor=anchor, step_size=0.1)
     initial = {"near": 0.5, "across": 0.5, "far": 0.0}
     tasks, weighting = plane(), target_aware(initial=initial, rule=rule)
-    without = TargetAware(sources=["near", "across"], target="goal", rule=rule)
+    without = TargetAware(sources=["near", "across"], target="goal", target_share=None, rule=rule)
     for _ in range(3):
         tasks.update(weighting)
         tasks.update(without)
@@ -284,7 +283,10 @@ def test_a_large_step_loses_no_source():
 
 def test_the_order_of_sources_does_not_matter():
     tasks, turned = plane(), ["far", "near", "across"]
-    one, other = target_aware(), TargetAware(sources=turned, target="goal", rule=UpdateRule.paper())
+    one, other = (
+        target_aware(),
+        TargetAware(sources=turned, target="goal", target_share=None, rule=UpdateRule.paper()),
+    )
     for _ in range(5):
         tasks.update(one)
         tasks.update(other)
@@ -296,7 +298,9 @@ def test_forty_sources():
     generator = torch.Generator().manual_seed(0)
     names = [f"s{number}" for number in range(40)]
     tasks = Plane.random([*names, "goal"], generator=generator, width=30)
-    weighting = TargetAware(sources=names, target="goal", rule=UpdateRule.paper(scale=20.0))
+    weighting = TargetAware(
+        sources=names, target="goal", target_share=None, rule=UpdateRule.paper(scale=20.0)
+    )
     for _ in range(10):
         tasks.update(weighting)
     best = max(names, key=lambda name: tasks.cosine("goal", name))
@@ -570,8 +574,10 @@ def test_several_targets_pull_as_their_mixture():
     tasks = Plane.random([*SOURCES, "t", "u"], generator=generator)
     tasks.gradients["mixed"] = 0.3 * tasks.gradients["t"] + 0.7 * tasks.gradients["u"]
     rule = UpdateRule.paper()
-    several = TargetAware(sources=SOURCES, target={"t": 0.3, "u": 0.7}, rule=rule)
-    single = TargetAware(sources=SOURCES, target="mixed", rule=rule)
+    several = TargetAware(
+        sources=SOURCES, target={"t": 0.3, "u": 0.7}, target_share=None, rule=rule
+    )
+    single = TargetAware(sources=SOURCES, target="mixed", target_share=None, rule=rule)
     for _ in range(3):
         tasks.update(several)
         tasks.update(single)
@@ -777,8 +783,8 @@ def test_a_state_is_a_snapshot():
 @pytest.mark.parametrize(
     "other",
     [
-        TargetAware(sources=["near", "across"], target="goal"),
-        TargetAware(sources=["far", "across", "near"], target="goal"),
+        TargetAware(sources=["near", "across"], target="goal", target_share=None),
+        TargetAware(sources=["far", "across", "near"], target="goal", target_share=None),
         TargetAware(sources=SOURCES, target="goal", target_share="learned"),
         Fixed(["near", "other"]),
     ],

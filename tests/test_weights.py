@@ -6,8 +6,8 @@ import math
 import pytest
 import torch
 
-from tawt.errors import WeightsError
-from tawt.weights import SourceWeights, WeightUpdate, known_names, suggestion
+from tawt.errors import WeightsError, suggestion
+from tawt.weights import SourceWeights, WeightUpdate, known_names
 
 SIZES = {"pos": 100, "chunk": 300, "srl": 600}
 NAMES = list(SIZES)
@@ -25,7 +25,7 @@ def test_proportional():
     assert weights.shares() == pytest.approx({"pos": 0.1, "chunk": 0.3, "srl": 0.6}, abs=1e-15)
 
 
-def test_a_mapping_keeps_the_order_of_the_units():
+def test_a_mapping_keeps_the_order_of_the_tasks():
     weights = SourceWeights.initial({"srl": 0.7, "pos": 0.1, "chunk": 0.2}, NAMES)
     assert weights.names == ("pos", "chunk", "srl")
     assert [weights[name] for name in NAMES] == pytest.approx([0.1, 0.2, 0.7])

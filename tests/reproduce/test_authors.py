@@ -139,6 +139,7 @@ def pre_training():
     return TargetAware(
         sources=["pos", "chunking", "predicate"],
         target="ner",
+        target_share=None,
         initial="proportional",
         sizes=SOURCE_SIZES,
         rule=UpdateRule.paper(scale=10),

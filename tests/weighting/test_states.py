@@ -16,7 +16,9 @@ WAYS = {"a": [1.0, 0.0], "b": [0.0, 1.0], "goal": [1.0, 0.5]}
 
 
 def updated(**options):
-    weighting = TargetAware(sources=["a", "b"], target="goal", **options)
+    weighting = TargetAware(
+        **{"sources": ["a", "b"], "target": "goal", "target_share": None, **options}
+    )
     point = torch.ones(2, **DOUBLE).requires_grad_()
     weighting.update([point], loss_of=lambda task: point @ torch.tensor(WAYS[task], **DOUBLE))
     return weighting
@@ -172,6 +174,6 @@ def test_a_state_of_plain_numbers_is_taken_to_the_last_digit():
     weighting = updated(rule=UpdateRule(step_size=0.3))
     state = weighting.state_dict()
     for logs in (state["logs"].tolist(), state["logs"].numpy()):
-        other = TargetAware(sources=["a", "b"], target="goal")
+        other = TargetAware(sources=["a", "b"], target="goal", target_share=None)
         other.load_state_dict({**state, "logs": logs})
         assert torch.equal(other.weights.logs, weighting.weights.logs)

@@ -17,7 +17,7 @@ from tawt.tasks.examples import Subset
 from tawt.training import JointTraining, Paradigm, PreTraining, Settings, SingleTask, train
 from tawt.training.devices import accelerator_for
 from tawt.training.streams import stream
-from tawt.weighting import Fixed, TargetAware, UpdateRule
+from tawt.weighting import Fixed, UpdateRule, make_weighting
 
 if TYPE_CHECKING:
     from tawt.distance.budgets import Budget
@@ -124,8 +124,13 @@ class Workshop:
 
     def _learned(self, start: Mapping[str, float]) -> dict[str, float]:
         """ω where target-aware training on the sources ends."""
-        weighting = TargetAware(
-            sources=list(start), target=self.target, initial=dict(start), rule=self.rule
+        weighting = make_weighting(
+            "target-aware",
+            sources=list(start),
+            target=self.target,
+            target_share=None,
+            initial=dict(start),
+            rule=self.rule,
         )
         sources = [_bare(self.tasks[name]) for name in start]
         return self._on_sources(sources, weighting, self.budget.epochs)[1]

@@ -4,14 +4,16 @@
     g_u = −⟨v, ∇φ L_u(φ, f_u)⟩              curvature-weighted
     g_u = −c · cos(∇φ L_0, ∇φ L_u)          the paper's scalable form
 
-The target's direction is held; every unit's gradient is made, measured along it and dropped, so
-two copies of the representation are the most that is ever held, for two units as for forty.
+The target's direction is held; every task's gradient is made, measured along it and dropped, so two
+copies of the representation are the most that is ever held, for two tasks as for forty. Units finer
+than a task are measured by the losses of single examples, without a gradient of their own.
 """
 
 from tawt.hypergradient.aims import LossOf, OwnAlignment, Passes
 from tawt.hypergradient.alignments import Alignment, Cosine, CurvatureWeighted
-from tawt.hypergradient.tasks import Hypergradient, hypergradient
-from tawt.hypergradient.units import LossesOf, UnitHypergradient, unit_hypergradient
+from tawt.hypergradient.examples import LossesOf
+from tawt.hypergradient.measuring import hypergradient
+from tawt.hypergradient.result import Hypergradient
 
 __all__ = [
     "Alignment",
@@ -22,7 +24,5 @@ __all__ = [
     "LossesOf",
     "OwnAlignment",
     "Passes",
-    "UnitHypergradient",
     "hypergradient",
-    "unit_hypergradient",
 ]

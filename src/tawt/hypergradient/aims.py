@@ -63,6 +63,8 @@ class Aim:
     direction: Gradient
     direction_squared: Tensor
     target_squared: Tensor
+    weighed: Sequence[str]
+    """Tasks that are units, in order."""
     own: dict[str, tuple[Tensor, Tensor]]
     """Inner product and squared norm of targets that are units, and compared with themselves."""
     losses: list[tuple[str, Tensor]]
@@ -72,14 +74,14 @@ class Aim:
 def aimed(
     parameters: Sequence[Tensor],
     *,
-    units: Sequence[str],
+    weighed: Sequence[str],
     targets: Mapping[str, float],
     weights: Mapping[str, float],
     loss_of: LossOf,
     alignment: Alignment,
     own_alignment: OwnAlignment,
 ) -> Aim:
-    """V = H⁻¹ ∇L_0; arguments as for `hypergradient`."""
+    """V = H⁻¹ ∇L_0; arguments as for `hypergradient`, and those tasks that are units."""
     passes = loss_of if isinstance(loss_of, Passes) else _Backward(parameters, loss_of)
     losses: list[tuple[str, Tensor]] = []
 
@@ -88,7 +90,7 @@ def aimed(
         losses.append((task, loss))
         return gradient
 
-    kept = [name for name in targets if name in units and own_alignment == "itself"]
+    kept = [name for name in targets if name in weighed and own_alignment == "itself"]
     combined, own = _target_gradients(targets, gradient_on, kept=kept)
     target_squared = squared_norm(combined)
     curvature = alignment.curvature
@@ -102,6 +104,7 @@ def aimed(
         direction=direction,
         direction_squared=target_squared if direction is combined else squared_norm(direction),
         target_squared=target_squared,
+        weighed=weighed,
         own={name: (dot(direction, own[name]), squared_norm(own[name])) for name in kept},
         losses=losses,
         passes=passes,

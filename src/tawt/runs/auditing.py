@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.tasks import Task
-    from tawt.training.result import UnitOutcome
+    from tawt.weighting import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ def audit(path: Path, *, most: int, trusted: bool = False) -> list[dict[str, Any
     return examine(path, most=most, trusted=trusted).examples
 
 
-def _check_same(path: Path, outcome: UnitOutcome, tasks: Sequence[Task]) -> None:
+def _check_same(path: Path, outcome: Outcome, tasks: Sequence[Task]) -> None:
     known, found = files.read_json(path / DATA), building.fingerprints(tasks)
     sizes = {task.name: len(task.train) for task in tasks}
     for source, size in outcome.weights.units.sizes.items():

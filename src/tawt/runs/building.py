@@ -22,8 +22,7 @@ from tawt.runs.grouping import grouped
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.streams import derived_seed
 from tawt.units import Units
-from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
-from tawt.weighting.starting import initial_weights
+from tawt.weighting import UpdateRule, Weighting, make_weighting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -142,22 +141,16 @@ def weighting(
             "There is no source; name at least one, or use `paradigm: single-task`.",
             place=("sources",),
         )
-    sizes = {task.name: len(task.train) for task in found}
     share = settings.target_share if joint else None
     if joint and share is None:
         share = "learned"
-    if settings.kind == "fixed":
-        units = [*sources, *config.targets] if joint else sources
-        start = initial_weights(
-            units, settings.initial, sizes=sizes, target=config.targets, target_share=share
-        )
-        return Fixed(units, initial=start.shares())
-    return TargetAware(
+    return make_weighting(
+        settings.kind,
         sources=sources,
         target=config.target,
-        initial=settings.initial,
-        sizes={name: sizes[name] for name in ([*sources, *config.targets] if joint else sources)},
         target_share=share,
+        initial=settings.initial,
+        sizes={task.name: len(task.train) for task in found},
         rule=rule(settings),
         units=_units(config, [task for task in found if task.name in sources], model, shared),
     )

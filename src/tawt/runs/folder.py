@@ -246,8 +246,8 @@ class RunFolder:
     def write_result(self, result: TrainingResult, tasks: Sequence[Task]) -> None:
         """Weights and predictions."""
         self.write_weights([update.to_json() for update in result.history])
-        if result.units is not None:
-            units.write(self.path, result.units, tasks)
+        if result.outcome is not None and result.outcome.weights.units.finer:
+            units.write(self.path, result.outcome, tasks)
         by_name = {task.name: task for task in tasks}
         for split in ("dev", "test"):
             found = [

@@ -21,12 +21,12 @@ from safetensors.numpy import save
 from tawt import files
 from tawt.errors import RunError
 from tawt.runs.agreement import by_label, deviations
-from tawt.training.result import UnitOutcome
-from tawt.unit_weights import UnitWeights
-from tawt.units import Units
+from tawt.units import Examples, Groups, Part, Units, Whole
+from tawt.weighting import Outcome
+from tawt.weights import SourceWeights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tawt.tasks import Task
@@ -36,7 +36,7 @@ _FEW = 20
 _LABELS = 50
 
 
-def write(folder: Path, outcome: UnitOutcome, tasks: Sequence[Task]) -> None:
+def write(folder: Path, outcome: Outcome, tasks: Sequence[Task]) -> None:
     """Leave weights and mean alignments of all units, and a page's worth to read."""
     weights = outcome.weights
     arrays = {
@@ -45,17 +45,17 @@ def write(folder: Path, outcome: UnitOutcome, tasks: Sequence[Task]) -> None:
     }
     units = weights.units
     about = {
-        "sizes": json.dumps(dict(units.sizes)),
+        "sizes": json.dumps(units.sizes),
         "names": json.dumps(weights.names),
         "groups": json.dumps({source: list(found) for source, found in units.groups.items()}),
     }
-    for source, members in units.members.items():
-        arrays[f"members.{source}"] = members
+    for source in units.groups:
+        arrays[f"members.{source}"] = units.members(source)
     files.write(folder / VECTORS, save(arrays, metadata=about))
     files.write_json(folder / SHOWN, shown(outcome, tasks))
 
 
-def read(folder: Path) -> UnitOutcome:
+def read(folder: Path) -> Outcome:
     """What `write` left.
 
     Raises:
@@ -71,36 +71,43 @@ def read(folder: Path) -> UnitOutcome:
         with safe_open(path, "np") as file:
             about = file.metadata()
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        sizes = json.loads(about["sizes"])
-        units = Units(
-            sizes,
-            {source: tuple(found) for source, found in json.loads(about["groups"]).items()},
-            {source: arrays[f"members.{source}"] for source in json.loads(about["groups"])},
+        weights = SourceWeights(
+            Units(_parts(about, arrays)), torch.from_numpy(arrays["log_weights"])
         )
-        weights = UnitWeights(
-            units, tuple(json.loads(about["names"])), torch.from_numpy(arrays["log_weights"])
-        )
-        outcome = UnitOutcome(weights, torch.from_numpy(arrays["mean_alignments"]))
+        outcome = Outcome(weights, torch.from_numpy(arrays["mean_alignments"]))
         _check_sizes(outcome)
     except (OSError, SafetensorError, LookupError, ValueError, TypeError, AttributeError) as error:
         raise RunError(f"The run folder {folder} is damaged: {VECTORS}: {error}.") from error
     return outcome
 
 
-def _check_sizes(outcome: UnitOutcome) -> None:
+def _check_sizes(outcome: Outcome) -> None:
     """Refuse numbers of other units than the file says it has."""
-    units = outcome.weights.units
-    if outcome.weights.logs.dim() != 1 or len(outcome.mean_alignments) < units.count:
-        raise ValueError(f"it has no weight and alignment for each of {units.count} units")
-    for source, members in units.members.items():
-        span = units.spans[source]
-        known = members.shape == (units.sizes[source],) and np.issubdtype(members.dtype, np.integer)
-        if not known or members.min() < span.start or members.max() >= span.stop:
-            raise ValueError(f"the groups of {source!r} are not those of its examples")
+    count = outcome.weights.units.count
+    if any(len(found) != count for found in (outcome.weights.logs, outcome.mean_alignments)):
+        raise ValueError(f"it has no weight and alignment for each of {count} units")
+
+
+def _parts(about: Mapping[str, str], arrays: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Part]:
+    """The units of each task; in the file, groups are numbered through all tasks."""
+    sizes, groups = json.loads(about["sizes"]), json.loads(about["groups"])
+    found: dict[str, Part] = {}
+    before = 0
+    for name in json.loads(about["names"]):
+        if name in groups:
+            members = arrays[f"members.{name}"] - np.int32(before)
+            known = members.shape == (sizes[name],) and members.dtype == np.int32
+            if not known or members.min() < 0 or members.max() >= len(groups[name]):
+                raise ValueError(f"the groups of {name!r} are not those of its examples")
+            found[name] = Groups(tuple(groups[name]), members)
+        else:
+            found[name] = Examples(sizes[name]) if name in sizes else Whole()
+        before += found[name].count
+    return found
 
 
 def ranked(
-    outcome: UnitOutcome, tasks: Sequence[Task], *, most: int, trusted: bool = False
+    outcome: Outcome, tasks: Sequence[Task], *, most: int, trusted: bool = False
 ) -> Iterator[dict[str, Any]]:
     """The examples that agree least with the target, or most, among those of their label; as rows.
 
@@ -115,7 +122,7 @@ def ranked(
     """
     by_name = {task.name: task for task in tasks}
     sign = -1.0 if trusted else 1.0
-    sources = [source for source in outcome.weights.units.sizes if source in by_name]
+    sources = [source for source in outcome.weights.units.finer if source in by_name]
     each = [_of_examples(outcome, source) for source in sources]
     factors, alignments = (np.concatenate(found) for found in zip(*each, strict=True))
     apart = np.concatenate(
@@ -141,7 +148,7 @@ def ranked(
         }
 
 
-def labels_that_agree_less(outcome: UnitOutcome, tasks: Sequence[Task]) -> list[dict[str, Any]]:
+def labels_that_agree_less(outcome: Outcome, tasks: Sequence[Task]) -> list[dict[str, Any]]:
     """Labels whose examples agree less with the target than their source's others, as rows.
 
     Args:
@@ -151,19 +158,20 @@ def labels_that_agree_less(outcome: UnitOutcome, tasks: Sequence[Task]) -> list[
     by_name = {task.name: task for task in tasks}
     return [
         {"source": source, **row}
-        for source in outcome.weights.units.sizes
+        for source in outcome.weights.units.finer
         if source in by_name
         for row in _by_label(by_name[source], outcome)
         if row["agrees_less"]
     ]
 
 
-def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
+def shown(outcome: Outcome, tasks: Sequence[Task]) -> dict[str, Any]:
     """What the report shows: a few examples, and how well every label agrees."""
     by_name = {task.name: task for task in tasks}
+    units = outcome.weights.units
     found: dict[str, Any] = {
-        "count": outcome.weights.units.count,
-        "are_examples": outcome.weights.units.are_examples,
+        "count": sum(units.parts[source].count for source in units.finer),
+        "are_examples": not units.groups,
         "least": list(ranked(outcome, tasks, most=_FEW)),
         "most": list(ranked(outcome, tasks, most=_FEW, trusted=True)),
         "agree_less": labels_that_agree_less(outcome, tasks),
@@ -175,9 +183,9 @@ def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
             image = by_name[row["source"]].train.show(row["example"] - 1).image
             if image is not None:
                 row["image"] = base64.b64encode(image).decode()
-    for source, groups in outcome.weights.units.groups.items():
-        span = outcome.weights.units.spans[source]
-        counts = outcome.weights.units.counts(source)
+    for source, groups in units.groups.items():
+        span = units.spans[source]
+        counts = units.parts[source].counts(units.sizes[source])
         each = outcome.weights.per_example(source).exp().tolist()
         alignments = outcome.mean_alignments[span].tolist()
         found["groups"][source] = [
@@ -189,13 +197,13 @@ def shown(outcome: UnitOutcome, tasks: Sequence[Task]) -> dict[str, Any]:
             }
             for name, count, weight, alignment in zip(groups, counts, each, alignments, strict=True)
         ]
-    for source in outcome.weights.units.sizes:
+    for source in units.finer:
         found["labels"][source] = _by_label(by_name[source], outcome)[:_LABELS]
     return found
 
 
 def _of_examples(
-    outcome: UnitOutcome, source: str
+    outcome: Outcome, source: str
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """What each example counts beside the average one of its source, and its mean alignment."""
     units = outcome.weights.units
@@ -205,9 +213,9 @@ def _of_examples(
     return factors.numpy(), outcome.mean_alignments.numpy()[units.at(source, indices)]
 
 
-def _by_label(task: Task, outcome: UnitOutcome) -> list[dict[str, Any]]:
+def _by_label(task: Task, outcome: Outcome) -> list[dict[str, Any]]:
     """Mean weight and alignment of the examples that have a label, commonest labels first."""
-    are_examples = outcome.weights.units.are_examples
+    are_examples = not outcome.weights.units.groups
     found = by_label(task, *_of_examples(outcome, task.name), are_examples=are_examples)
     return [asdict(row) for row in found]
 

@@ -11,7 +11,6 @@ from torch.utils.data import DataLoader, Dataset
 
 from tawt.tasks import Batch, Examples
 from tawt.training.streams import stream
-from tawt.weights import SourceWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from tawt.tasks.examples import Indices
     from tawt.training.parts import Parts
-    from tawt.unit_weights import UnitWeights
+    from tawt.weights import SourceWeights
 
 
 _GROUP = 8  # examples of like length, at most
@@ -39,10 +38,8 @@ class Step:
     """What each example counts beside the average one of its task; all the same by default."""
 
 
-def weighed(plan: list[Step], weights: SourceWeights | UnitWeights) -> list[Step]:
+def weighed(plan: list[Step], weights: SourceWeights) -> list[Step]:
     """The same steps, with what each of their examples counts."""
-    if isinstance(weights, SourceWeights):
-        return plan
     return [replace(step, factors=weights.relative(step.task, step.indices)) for step in plan]
 
 

@@ -25,7 +25,7 @@ from tawt.training.material import Material
 from tawt.training.optimisers import load_optimiser_state, optimiser_state, skip_if
 from tawt.training.progress import Position, Progress
 from tawt.training.recorded import recording
-from tawt.training.result import Predictions, TrainingResult, unit_outcome
+from tawt.training.result import Predictions, TrainingResult
 from tawt.training.roles import checked_roles
 from tawt.training.rounds import ends_round, rounds
 from tawt.training.selection import Selection
@@ -68,7 +68,7 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
         tasks: Sources and target(s); the weighting says which it weighs.
         target: The target's name, or several with the share each has.
         paradigm: `SingleTask`, `PreTraining` or `JointTraining`.
-        weighting: `Fixed` or `TargetAware`; not needed for a single task.
+        weighting: How the tasks are weighed; not needed for a single one.
         settings: How to train.
         seed: Of every random choice. The caller's random streams are left as they were.
         checkpoint: Where state is kept; training goes on from what it holds.
@@ -346,5 +346,5 @@ class _Loop:
             best_epoch=len(self.epochs) - 1 if kept is None else kept,
             skipped_steps={name: n for name, n in self.skipped.counts().items() if n},
             steps=self.position.total,
-            units=unit_outcome(self.weighting),
+            outcome=self.weighting.outcome(),
         )

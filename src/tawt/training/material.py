@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tawt.gradients import trainable
@@ -14,7 +13,7 @@ from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
 from tawt.training.recorded import RecordedPasses
 from tawt.training.streams import stream
-from tawt.weighting import Fixed, TargetAware, Weighting
+from tawt.weighting import Fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from tawt.training.paradigms import Phase
     from tawt.training.recorded import Recorder
     from tawt.training.settings import Settings
+    from tawt.units import Units
+    from tawt.weighting import Weighting
     from tawt.weights import WeightUpdate
 
 _ONE_BY_ONE = 8  # examples in a batch, each of which takes a backward pass through all of it
@@ -57,13 +58,15 @@ class Material:
         self._settings = settings
         self._seed = seed
         self._parts = {name: self._halves(name) for name in targets}
-        self._fine = weighting if isinstance(weighting, TargetAware) and weighting.is_fine else None
-        """What weighs examples or groups, if that is what is weighed."""
         self._sources = {
-            name: task.train if self._fine is None else task.train.with_own_means()
+            name: task.train.with_own_means() if name in self._units.finer else task.train
             for name, task in self.tasks.items()
             if name not in targets
         }
+
+    @property
+    def _units(self) -> Units:
+        return self._weighting.weights.units
 
     def sizes(self, phases: Iterable[Phase]) -> dict[str, int]:
         """Training examples of every task that is weighed, as many as are trained on."""
@@ -118,11 +121,10 @@ class Material:
         """
         fresh = self._fresh(phase, model, accelerator, update=step)
         loss_of = fresh if recorder is None else RecordedPasses(fresh, recorder)
-        move = self._weighting.update
-        if self._fine is not None:
-            each = self._each(self._fine, phase, model, accelerator.device, update=step)
-            move = partial(self._fine.update, losses_of=each)
-        moved = move(model.representation, loss_of=loss_of, step=step, touching=[model])
+        each = self._each(phase, model, accelerator.device, update=step)
+        moved = self._weighting.update(
+            model.representation, loss_of=loss_of, losses_of=each, step=step, touching=[model]
+        )
         if moved is not None and accelerator.num_processes > 1:
             weights = self._weighting.weights
             logs = as_in_the_first(weights.logs, accelerator)
@@ -146,21 +148,23 @@ class Material:
 
     def _each(
         self,
-        weighting: TargetAware,
         phase: Phase,
         model: MultiTaskModel,
         device: torch.device,
         *,
         update: int,
-    ) -> EachExample:
+    ) -> EachExample | None:
+        """The losses of single examples, where there are units to measure by them."""
+        if not self._units.finer:
+            return None
         one_by_one = (
-            weighting.rule.alignment.needs_norms
+            self._weighting.needs_norms
             and ExampleNorms(model, trainable(model.representation)).one_by_one
         )
         return EachExample(
             model,
             self.tasks,
-            self.examples(phase, weighting.weights.names),
+            self.examples(phase, self._units.names),
             at_once=_ONE_BY_ONE if one_by_one else 4 * self._settings.batch_size,
             most=self._settings.unit_examples,
             draw=stream(self._seed, "units", update),

@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from tawt.unit_weights import UnitWeights
-from tawt.weighting import TargetAware
-
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from tawt.weighting import Weighting
+    from tawt.weighting import Outcome
     from tawt.weights import WeightUpdate
 
 
@@ -26,24 +19,6 @@ class Predictions:
     scores: dict[str, float]
     example_scores: list[float]
     """One per example, higher is better, for paired tests."""
-
-
-@dataclass(frozen=True)
-class UnitOutcome:
-    """Where the weights of groups or single examples ended."""
-
-    weights: UnitWeights
-    mean_alignments: Tensor
-    """Of each unit with the target, over all updates; not a number if it was never measured."""
-
-
-def unit_outcome(weighting: Weighting) -> UnitOutcome | None:
-    """What a weighting comes to, if it weighs units finer than tasks."""
-    if isinstance(weighting, TargetAware) and isinstance(weighting.weights, UnitWeights):
-        means = weighting.mean_alignments
-        known = weighting.was_measured
-        return UnitOutcome(weighting.weights, torch.where(known, means, torch.nan))
-    return None
 
 
 @dataclass(frozen=True)
@@ -66,8 +41,9 @@ class TrainingResult:
     skipped_steps: dict[str, int] = field(default_factory=dict)
     """Steps left out because a number was not finite, by task."""
     steps: int = 0
-    units: UnitOutcome | None = None
-    """Where weights were put on units finer than a task."""
+    outcome: Outcome | None = None
+    """The weights of all units, and how well each agreed with the target; `Outcome.weights.units`
+    says what they are put on."""
 
     @property
     def scores(self) -> dict[str, dict[str, dict[str, float]]]:

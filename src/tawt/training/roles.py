@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, DataError, suggestion
-from tawt.unit_weights import UnitWeights
 from tawt.weighting import Fixed, Weighting
 from tawt.weights import SourceWeights
 
@@ -40,7 +39,7 @@ def checked_roles(
         weighting = Fixed(list(targets), initial=targets)
     if weighting is None:
         raise ConfigError(
-            "Training on sources needs a weighting; pass weighting=Fixed(…) or TargetAware(…)."
+            "Training on sources needs a weighting; pass `weighting`, fixed or target-aware."
         )
     for name in [*targets, *weighting.weights.names]:
         if name not in names:
@@ -53,8 +52,6 @@ def checked_roles(
 
 def _check_sizes(tasks: Sequence[Task], weighting: Weighting) -> None:
     """Units finer than tasks are of these tasks' examples, every one of them."""
-    if not isinstance(weighting.weights, UnitWeights):
-        return
     known = {task.name: len(task.train) for task in tasks}
     for source, size in weighting.weights.units.sizes.items():
         if size != known[source]:
@@ -77,8 +74,8 @@ def _check_names(
         missing = next(name for name in targets if name not in weighed)
         raise ConfigError(
             f"Joint training trains on the target too, but the weighting has no weight for "
-            f"{missing!r}. Give `Fixed` the target among its units, or set `target_share` of "
-            "`TargetAware`."
+            f"{missing!r}. Give fixed weights the target among their tasks, and target-aware ones "
+            "a `target_share`."
         )
     if weighting.target and set(weighting.target) != set(targets):
         raise ConfigError(

@@ -2,7 +2,17 @@
 
 from tawt.weighting.base import Weighting
 from tawt.weighting.fixed import Fixed
+from tawt.weighting.making import make_weighting
+from tawt.weighting.outcome import Outcome
 from tawt.weighting.rule import TargetShare, UpdateRule
 from tawt.weighting.target_aware import TargetAware
 
-__all__ = ["Fixed", "TargetAware", "TargetShare", "UpdateRule", "Weighting"]
+__all__ = [
+    "Fixed",
+    "Outcome",
+    "TargetAware",
+    "TargetShare",
+    "UpdateRule",
+    "Weighting",
+    "make_weighting",
+]

@@ -13,30 +13,50 @@ from torch import Tensor, nn
 from tawt.errors import WeightsError, suggestion
 from tawt.given import names_of, scalar_loss
 from tawt.weighting.clipping import clip_weighed
+from tawt.weighting.outcome import Outcome
 from tawt.weighting.states import check_keys, check_names, checked_history, checked_logs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from torch.optim import Optimizer
 
-    from tawt.hypergradient import LossOf
-    from tawt.unit_weights import UnitWeights
+    from tawt.hypergradient import LossesOf, LossOf
     from tawt.weights import SourceWeights, WeightUpdate
 
 
 class Weighting(ABC):
     """Weights on the sources, and the rule by which they move.
 
+    It can be read as a mapping from task to share: `weighting["pos"]`, `for task in weighting`.
+
     Attributes:
-        weights: The current weights, of tasks or of finer units.
+        weights: The current weights; `weights.units` says what they are put on.
         history: Every update so far, in order.
         target: The convex combination of targets, or none where nothing is learned.
     """
 
-    weights: SourceWeights | UnitWeights
+    weights: SourceWeights
     history: list[WeightUpdate]
     target: dict[str, float]
+
+    def __getitem__(self, task: str) -> float:
+        return self.weights[task]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.weights)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.weights.shown()})"
+
+    def shares(self) -> dict[str, float]:
+        """ω_t by name: the share of the training objective that each task has now."""
+        return self.weights.shares()
+
+    def outcome(self) -> Outcome:
+        """Where the weights are now, and what was measured on the way there."""
+        nothing = torch.full_like(self.weights.logs, torch.nan)
+        return Outcome(weights=self.weights, mean_alignments=nothing)
 
     def combine(self, losses: Mapping[str, Tensor]) -> Tensor:
         """Σ ω_t L_t over the losses given, graph attached.
@@ -127,6 +147,11 @@ class Weighting(ABC):
         """Tasks that an update asks for twice, wanting other examples the second time."""
         return frozenset()
 
+    @property
+    def needs_norms(self) -> bool:
+        """Whether an update takes the gradient norms of single examples, where units are finer."""
+        return False
+
     def follow(self, optimiser: Optimizer) -> None:  # noqa: B027 - most have no use for it
         """Hear which optimiser trains the representation, for a curvature that uses its state."""
 
@@ -136,6 +161,7 @@ class Weighting(ABC):
         representation: nn.Module | Iterable[Tensor],
         *,
         loss_of: LossOf,
+        losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
     ) -> WeightUpdate | None:
@@ -157,9 +183,7 @@ class Weighting(ABC):
         """
         self.weights, self.history = self._checked_state(state)
 
-    def _checked_state(
-        self, state: Mapping[str, Any]
-    ) -> tuple[SourceWeights | UnitWeights, list[WeightUpdate]]:
+    def _checked_state(self, state: Mapping[str, Any]) -> tuple[SourceWeights, list[WeightUpdate]]:
         """Copies of what the state holds, if it is one of this weighting."""
         check_keys(state, ["names", "logs", "history"])
         check_names(state["names"], self.weights.names)

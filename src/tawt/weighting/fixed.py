@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
-    from tawt.hypergradient import LossOf
+    from tawt.hypergradient import LossesOf, LossOf
 
 
 class Fixed(Weighting):
     """Plain multi-task training: weights given at the start and held.
 
     Args:
-        units: The tasks that are trained on; in joint training the target is one of them.
+        tasks: Those that are trained on; in joint training the target is one of them.
         initial: "uniform", "proportional" (needs `sizes`), or a mapping, such as the final
             weights of a target-aware run.
         sizes: Number of training examples of each task.
@@ -30,16 +30,18 @@ class Fixed(Weighting):
         >>> weights = Fixed(["pos", "chunk"], initial={"pos": 0.75, "chunk": 0.25})
         >>> weights.combine({"pos": torch.tensor(2.0), "chunk": torch.tensor(4.0)})
         tensor(2.5000)
+        >>> weights
+        Fixed(pos=0.750, chunk=0.250)
     """
 
     def __init__(
         self,
-        units: Sequence[str],
+        tasks: Sequence[str],
         *,
         initial: Initial = "uniform",
         sizes: Mapping[str, int] | None = None,
     ) -> None:
-        names = names_of(units, what="`units`")
+        names = names_of(tasks, what="`tasks`")
         self.weights = SourceWeights.initial(initial, names, sizes=sizes)
         self.history = []
         self.target = {}
@@ -49,6 +51,7 @@ class Fixed(Weighting):
         representation: nn.Module | Iterable[Tensor],
         *,
         loss_of: LossOf,
+        losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
     ) -> WeightUpdate | None:

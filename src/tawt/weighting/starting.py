@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import torch
-
 from tawt import simplex
 from tawt.errors import WeightsError
 from tawt.given import names_of
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def initial_weights(
-    units: Sequence[str],
+    tasks: Sequence[str],
     initial: Initial,
     *,
     sizes: Mapping[str, int] | None,
@@ -28,7 +26,7 @@ def initial_weights(
     """The weights that training starts from, the target's share already where it must be.
 
     Args:
-        units: The tasks that are weighed.
+        tasks: Those that are weighed.
         initial: "uniform", "proportional" (needs `sizes`), or a mapping from task to weight.
         sizes: Number of training examples of each; tasks that are not weighed are passed over.
         target: Names of the targets.
@@ -41,12 +39,12 @@ def initial_weights(
         {'a': 0.25, 'b': 0.25, 'goal': 0.5}
     """
     if sizes is not None:
-        sizes = {name: size for name, size in sizes.items() if name in units}
-    weights = SourceWeights.initial(initial, units, sizes=sizes)
+        sizes = {name: size for name, size in sizes.items() if name in tasks}
+    weights = SourceWeights.initial(initial, tasks, sizes=sizes)
     if target_share is None:
         return weights
     low, high = share_range(target_share)
-    members = torch.tensor([name in set(target) for name in weights.names])
+    members = weights.members(set(target))
     share = float(weights.logs[members].exp().sum())
     if isinstance(initial, Mapping) and not low - 1e-6 <= share <= high + 1e-6:
         raise WeightsError(
@@ -75,3 +73,39 @@ def convex(targets: Mapping[str, float]) -> dict[str, float]:
         raise WeightsError("There must be at least one target; got none.")
     SourceWeights.of(targets)  # refuses what is no convex combination
     return dict(targets)
+
+
+def check_roles(sources: Iterable[str], target: Mapping[str, float]) -> None:
+    """Refuse a task that is a source and a target.
+
+    Example:
+        >>> check_roles(["pos", "ner"], {"ner": 1.0})
+        Traceback (most recent call last):
+        ...
+        tawt.errors.WeightsError: 'ner' is the target and also a source; a task has one role. To \
+train on the target beside the sources, leave it out of `sources` and set `target_share`.
+    """
+    for name in sources:
+        if name in target:
+            raise WeightsError(
+                f"{name!r} is the target and also a source; a task has one role. To train on the "
+                "target beside the sources, leave it out of `sources` and set `target_share`."
+            )
+
+
+def check_ratio(
+    weights: SourceWeights, target: Mapping[str, float], *, bound: float | None
+) -> None:
+    """Refuse weights given by hand that lie outside the bound on their ratio.
+
+    Args:
+        weights: On the tasks.
+        target: Those whose weight is not bounded.
+        bound: β, if there is one.
+    """
+    sources = weights.logs[~weights.members(target)]
+    if bound is not None and simplex.ratio(sources) > bound * (1 + 1e-9):
+        raise WeightsError(
+            f"The initial weights are further apart than `ratio_bound` ({bound:g}) allows; "
+            "pass a rule with a larger bound, or with none."
+        )

@@ -10,34 +10,24 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from tawt import simplex
 from tawt.errors import TrainingError, WeightsError
 from tawt.given import modules_of, names_of
 from tawt.gradients import trainable, untouched
-from tawt.hypergradient import (
-    Hypergradient,
-    LossesOf,
-    LossOf,
-    OwnAlignment,
-    UnitHypergradient,
-    hypergradient,
-    unit_hypergradient,
-)
-from tawt.unit_weights import UnitWeights
+from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment, hypergradient
+from tawt.units import Units
 from tawt.weighting.base import Weighting
+from tawt.weighting.outcome import Outcome
 from tawt.weighting.rule import TargetShare, UpdateRule, plain_share, share_range
-from tawt.weighting.starting import convex, initial_weights
-from tawt.weighting.states import check_keys, checked_tensor
+from tawt.weighting.starting import check_ratio, check_roles, convex, initial_weights
+from tawt.weighting.states import check_keys, check_names, checked_tensor
 from tawt.weighting.stepping import Stepping
 from tawt.weighting.writing import written
-from tawt.weights import Initial, SourceWeights, WeightUpdate, known_names
+from tawt.weights import Initial, WeightUpdate, known_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from torch.optim import Optimizer
-
-    from tawt.units import Units
 
 _log = logging.getLogger(__name__)
 
@@ -45,28 +35,45 @@ _log = logging.getLogger(__name__)
 class TargetAware(Weighting):
     """Learn the weights, by how well each source's gradient agrees with the target's.
 
+    Gradients of the target pass through its head, so the head must be trained. In joint training it
+    is, beside the sources. With `target_share=None` (pre-training) the target is not among the
+    tasks trained on: fit its head before each update, on the representation as it then is, and
+    fine-tune the whole model on the target at the end.
+
     Args:
         sources: Names of the source tasks, in a list: a state is of tasks in their order.
         target: Name of the target, or several targets with the share each has of what is wanted.
+        target_share: `None` for pre-training. In joint training the target is one of the tasks
+            weighed: a number holds its share, a range keeps it inside, "learned" lets it compete
+            with the sources as in the paper.
         initial: "uniform", "proportional" (needs `sizes`), or a mapping from task to weight.
         sizes: Number of training examples of each task that is weighed.
-        target_share: `None` when the target is not trained on beside the sources (pre-training).
-            In joint training the target is one of the tasks weighed: "learned" lets it compete
-            with the sources as in the paper, a number holds its share, a range keeps it inside.
         rule: How the weights move.
-        units: What weights are put on, if not on whole tasks: `Units.of_examples(sizes)`, or
-            `Units.of_groups(labels)`. `initial` is still by task: examples of a task start equal.
+        units: What the sources' weights are put on, if not on whole tasks:
+            `Units.of_examples(sizes)`, or `Units.of_groups(labels)`. `initial` is still by task:
+            examples of a task start equal.
 
     Example:
-        >>> encoder = nn.Linear(3, 2)
-        >>> heads = {name: nn.Linear(2, 1) for name in ("near", "far", "goal")}
-        >>> weights = TargetAware(sources=["near", "far"], target="goal")
-        >>> def loss_of(task):
-        ...     return heads[task](encoder(torch.randn(16, 3))).square().mean()
-        >>> loss = weights.combine({name: loss_of(name) for name in ("near", "far")})
-        >>> update = weights.update(encoder, loss_of=loss_of)
-        >>> update.step, round(sum(update.weights.values()), 6)
-        (1, 1.0)
+        >>> _ = torch.manual_seed(0)
+        >>> draw = torch.Generator().manual_seed(0)
+        >>> encoder = nn.Linear(8, 16)
+        >>> heads = nn.ModuleDict({name: nn.Linear(16, 2) for name in ("near", "far", "goal")})
+        >>> optimiser = torch.optim.SGD([*encoder.parameters(), *heads.parameters()], lr=0.1)
+        >>> def loss_of(task):  # labels of "near" and "goal" depend on the inputs
+        ...     inputs, noise = torch.randn(2, 32, 8, generator=draw)
+        ...     labels = (noise if task == "far" else inputs)[:, 0] > 0
+        ...     return nn.functional.cross_entropy(heads[task](encoder(inputs)), labels.long())
+
+        >>> weights = TargetAware(sources=["near", "far"], target="goal", target_share=0.3)
+        >>> for step in range(1, 101):
+        ...     loss = weights.combine({task: loss_of(task) for task in weights})
+        ...     optimiser.zero_grad()
+        ...     loss.backward()
+        ...     optimiser.step()
+        ...     if step % 5 == 0:
+        ...         update = weights.update(encoder, loss_of=loss_of)
+        >>> weights["near"] > 2 * weights["far"], round(weights["goal"], 6)
+        (True, 0.3)
     """
 
     def __init__(
@@ -74,58 +81,61 @@ class TargetAware(Weighting):
         *,
         sources: Sequence[str],
         target: str | Mapping[str, float],
+        target_share: TargetShare | None,
         initial: Initial = "uniform",
         sizes: Mapping[str, int] | None = None,
-        target_share: TargetShare | None = None,
         rule: UpdateRule | None = None,
         units: Units | None = None,
     ) -> None:
         sources = names_of(sources, what="`sources`")
         self.target = {target: 1.0} if isinstance(target, str) else convex(target)
-        for name in sources:
-            if name in self.target:
-                raise WeightsError(
-                    f"{name!r} is the target and also a source; a task has one role. To train on "
-                    "the target beside the sources, leave it out of `sources` and set "
-                    "`target_share`."
-                )
-        names = [*sources] if target_share is None else [*sources, *self.target]
+        check_roles(sources, self.target)
         self.rule = rule or UpdateRule.robust()
-        if units is not None:
-            _check_units(units, sources, self.rule)
         self.target_share = target_share = plain_share(target_share)
         self.history = []
-        weights = initial_weights(
-            names, initial, sizes=sizes, target=self.target, target_share=target_share
+        weighed = [] if target_share is None else [*self.target]
+        if units is None:
+            units = Units.of_tasks([*sources, *weighed])
+        else:
+            _check_units(units, sources, self.rule)
+            units = units.with_whole(weighed)
+        start = initial_weights(
+            [*sources, *weighed],
+            initial,
+            sizes=sizes,
+            target=self.target,
+            target_share=target_share,
         )
-        beta = self.rule.ratio_bound
-        if isinstance(initial, Mapping) and beta is not None:
-            sources_only = weights.logs if target_share is None else weights.logs[: len(sources)]
-            if simplex.ratio(sources_only) > beta * (1 + 1e-9):
-                raise WeightsError(
-                    f"The initial weights are further apart than `ratio_bound` ({beta:g}) allows; "
-                    "pass a rule with a larger bound, or with none."
-                )
-        self.weights = weights
-        if units is not None:
-            self.weights = UnitWeights.spread(weights, units)
+        if isinstance(initial, Mapping):
+            check_ratio(start, self.target, bound=self.rule.ratio_bound)
+        weights = start.spread(units)
         self._stepping = Stepping(
             rule=self.rule,
-            initial=self.weights.logs,
-            members=self.weights.members(self.target),
+            initial=weights.logs,
+            members=weights.members(self.target),
             share=(0.0, 1.0) if target_share is None else share_range(target_share),
-            by_size=units is not None,
+            by_size=bool(units.finer),
         )
-        self.weights = self.weights.moved(self._stepping.allowed(self.weights.logs))
+        self.weights = weights.moved(self._stepping.allowed(weights.logs))
         self._stepping = replace(self._stepping, initial=self.weights.logs)
-        self.mean_alignments = torch.zeros_like(self.weights.logs[: 0 if units is None else None])
-        """Of units finer than tasks, over the updates that measured them."""
+        self.mean_alignments = torch.zeros_like(self.weights.logs)
+        """Of each unit, over the updates that measured it."""
         self._measured_times = torch.zeros_like(self.mean_alignments, dtype=torch.int32)
 
+    def __repr__(self) -> str:
+        target = next(iter(self.target)) if len(self.target) == 1 else self.target
+        updates = len(self.history)
+        return f"TargetAware(target={target!r}, updates={updates}, {self.weights.shown()})"
+
+    def outcome(self) -> Outcome:
+        """Where the weights are now, and the mean of what was measured on the way there."""
+        means = torch.where(self.was_measured, self.mean_alignments, torch.nan)
+        return Outcome(weights=self.weights, mean_alignments=means)
+
     @property
-    def is_fine(self) -> bool:
-        """Whether weights are on units finer than tasks."""
-        return isinstance(self.weights, UnitWeights)
+    def needs_norms(self) -> bool:
+        """Whether an update takes the gradient norms of single examples, where units are finer."""
+        return self.rule.alignment.needs_norms
 
     @property
     def asked_twice(self) -> frozenset[str]:
@@ -212,7 +222,7 @@ class TargetAware(Weighting):
         self.history.append(written(self.weights, measured, step=number, skipped=reason))
         return self.history[-1]
 
-    def _reason(self, measured: Hypergradient | UnitHypergradient) -> str | None:
+    def _reason(self, measured: Hypergradient) -> str | None:
         """Why what was measured cannot move the weights, if it cannot."""
         if not measured.is_finite:
             culprits = ", ".join(map(repr, measured.culprits)) or "the curvature's solve"
@@ -235,30 +245,16 @@ class TargetAware(Weighting):
         modules: list[nn.Module],
         loss_of: LossOf,
         losses_of: LossesOf | None,
-    ) -> Hypergradient | UnitHypergradient:
-        if isinstance(self.weights, SourceWeights):
-            return hypergradient(
-                parameters,
-                units=self.weights.names,
-                targets=self.target,
-                weights=self.weights.shares(),
-                loss_of=loss_of,
-                alignment=self.rule.alignment,
-                own_alignment=self._own_alignment,
-            )
-        if losses_of is None:
-            raise WeightsError(
-                "Weights on examples or groups need the loss of single examples; pass `losses_of`."
-            )
-        return unit_hypergradient(
+    ) -> Hypergradient:
+        return hypergradient(
             parameters,
             weights=self.weights,
             targets=self.target,
-            module=nn.ModuleList(modules),
             loss_of=loss_of,
             losses_of=losses_of,
             alignment=self.rule.alignment,
             own_alignment=self._own_alignment,
+            modules=modules,
             way=self.rule.way,
         )
 
@@ -267,21 +263,20 @@ class TargetAware(Weighting):
         """Which units had an example among those measured, in any update; boolean."""
         return self._measured_times > 0
 
-    def _remember(self, measured: Hypergradient | UnitHypergradient) -> None:
+    def _remember(self, measured: Hypergradient) -> None:
         """Count what was measured into the mean of each unit's alignments."""
-        if isinstance(measured, UnitHypergradient):
-            self._measured_times += measured.measured
-            times = self._measured_times.clamp(min=1)
-            change = (measured.alignments - self.mean_alignments) / times
-            if not bool(torch.isfinite(change).all()):  # their difference has overflowed
-                change = measured.alignments / times - self.mean_alignments / times
-            self.mean_alignments += torch.where(measured.measured, change, 0.0)
+        self._measured_times += measured.measured
+        times = self._measured_times.clamp(min=1)
+        change = (measured.alignments - self.mean_alignments) / times
+        if not bool(torch.isfinite(change).all()):  # their difference has overflowed
+            change = measured.alignments / times - self.mean_alignments / times
+        self.mean_alignments += torch.where(measured.measured, change, 0.0)
 
     def state_dict(self) -> dict[str, Any]:
         """The weights and their history; the rest is the constructor's."""
         return {
             **super().state_dict(),
-            "units": self._fingerprint(),
+            "units": self.weights.units.fingerprint(),
             "mean_alignments": self.mean_alignments.clone(),
             "measured": self._measured_times.clone(),
         }
@@ -292,8 +287,9 @@ class TargetAware(Weighting):
         Raises:
             WeightsError: It is not the state of such a weighting; nothing has changed then.
         """
-        check_keys(state, ["units", "mean_alignments", "measured"])
-        if state["units"] != self._fingerprint():
+        check_keys(state, ["names", "units", "mean_alignments", "measured"])
+        check_names(state["names"], self.weights.names)
+        if state["units"] != self.weights.units.fingerprint():
             raise WeightsError(
                 "The saved weights are of other groups or examples than these; build the weighting "
                 "with the same units."
@@ -316,13 +312,10 @@ class TargetAware(Weighting):
         self.weights, self.history = weights, history
         self.mean_alignments, self._measured_times = means, measured
 
-    def _fingerprint(self) -> str | None:
-        return self.weights.units.fingerprint() if isinstance(self.weights, UnitWeights) else None
-
 
 def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:
-    known_names(units.sizes, sources, what="units")
-    if rule.step == "projected":
+    known_names(units.names, sources, what="units")
+    if units.finer and rule.step == "projected":
         raise WeightsError(
             'Weights on groups and examples move by mirror descent; use step="mirror".'
         )

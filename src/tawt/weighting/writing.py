@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tawt.hypergradient import Hypergradient, UnitHypergradient
-from tawt.unit_weights import UnitWeights
-from tawt.weights import SourceWeights, WeightUpdate
+from tawt.weights import WeightUpdate
+from tawt.weights.summary import summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tawt.hypergradient import Hypergradient
+    from tawt.weights import SourceWeights
+
 
 def written(
-    weights: SourceWeights | UnitWeights,
-    measured: Hypergradient | UnitHypergradient,
+    weights: SourceWeights,
+    measured: Hypergradient,
     *,
     step: int,
     skipped: str | None,
@@ -33,19 +35,21 @@ def written(
         weights=weights.shares(),
         log_weights=_plain(weights.log_shares()),
         alignments=_plain(measured.means),
-        norms=_plain(measured.norms_by_name),
+        norms=_plain(measured.norms),
         target_norm=_finite(measured.target_norm),
         skipped=skipped,
-        units=_summary(weights, measured) if isinstance(measured, UnitHypergradient) else None,
+        summary=_summary(weights, measured),
     )
 
 
-def _summary(weights: SourceWeights | UnitWeights, measured: UnitHypergradient) -> dict[str, Any]:
-    assert isinstance(weights, UnitWeights)
+def _summary(weights: SourceWeights, measured: Hypergradient) -> dict[str, Any] | None:
+    found = summary_of(weights)
+    if found is None:
+        return None
     error = measured.relative_error
     known = None if error is None else _finite(error)
     # Differences without a finite error were of no use, which the log has said.
-    return {**weights.summary(), "way": measured.way, "relative_error": known}
+    return {**found, "way": measured.way, "relative_error": known}
 
 
 def _plain(values: Mapping[str, float]) -> dict[str, float | None]:

@@ -1,0 +1,11 @@
+"""What a weight is put on: a task, a group of its examples, or each of them.
+
+Units are numbers: those of the first task, those of the second, and so on. No object is made for an
+example, so that there may be millions.
+"""
+
+from tawt.units.coded import Coded, Numbers
+from tawt.units.parts import Examples, Groups, Part, Whole
+from tawt.units.units import Units
+
+__all__ = ["Coded", "Examples", "Groups", "Numbers", "Part", "Units", "Whole"]
