@@ -13,6 +13,7 @@ from tawt.runs.predictions import as_tsv, example_scores
 from tawt.runs.run import Options, run
 from tawt.text.building import read_task
 from tawt.text.reading import LabelledText, TaggedSentence
+from tawt.text.tokens import TaggedExamples, WholeTexts
 from tawt.training.result import Predictions
 from tests.text.studies import (
     ODD,
@@ -193,14 +194,14 @@ def test_the_model_is_a_matter_of_the_seed(tiny, tmp_path):
 # Predictions
 
 
-class Sentences:
+class Sentences(TaggedExamples):
     def __init__(self, sentences):
         self.sentences = [
             TaggedSentence(tuple(words), ("O",) * len(words), 1) for words in sentences
         ]
 
 
-class Texts:
+class Texts(WholeTexts):
     def __init__(self, *texts):
         self.texts = [LabelledText(text, second, "x", 1) for text, second in texts]
 

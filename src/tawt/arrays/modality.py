@@ -10,6 +10,7 @@ from tawt.arrays.predicting import ArrayPredictor
 from tawt.arrays.saving import load_network, save_network
 from tawt.arrays.sections import ArrayData, NetworkConfig
 from tawt.modality import Asked, DataSection, Modality, Predictor, Trained
+from tawt.modality.inspecting import measured
 from tawt.paths import home_expanded, resolved
 from tawt.training.devices import chosen_device
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from tawt.modality.inspecting import Measured
     from tawt.tasks import MultiTaskModel, Task
 
 D = TypeVar("D", bound=DataSection)
@@ -46,6 +48,22 @@ class ArrayModality(Modality[D, NetworkConfig]):
         found = self.read(data, names, seed=seed)
         check_learnable(found, targets)
         return found
+
+    def inspect(
+        self,
+        data: D,
+        model: NetworkConfig,
+        *,
+        names: Sequence[str],
+        targets: Sequence[str],
+        seed: int,
+    ) -> tuple[list[Measured], list[str]]:
+        """What is in the arrays, even if there is nothing to learn."""
+        del model
+        return [
+            measured(task, role="target" if task.name in targets else "source")
+            for task in self.read(data, names, seed=seed)
+        ], []
 
     def model(self, section: NetworkConfig, tasks: Sequence[Task]) -> MultiTaskModel:
         """A network for inputs of the tasks' shape."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -213,7 +214,8 @@ def _bytes(value: Any) -> Iterator[bytes]:
     """Of all tensors in a nest, with their shapes."""
     if isinstance(value, Tensor):
         yield str((tuple(value.shape), value.dtype)).encode()
-        yield value.detach().cpu().contiguous().view(-1).numpy().tobytes()
+        plain = value.detach().cpu().contiguous().view(-1)
+        yield plain.view(torch.uint8).numpy().tobytes()
     elif isinstance(value, Mapping):
         for key in value:
             yield str(key).encode()

@@ -193,7 +193,9 @@ def test_options_that_cannot_be(call, tagger, run_of):
 def test_runs_that_cannot_be_asked(call, study, tagger, tmp_path):
     Path("a.txt").write_text(TEXT)
     call("train", study.path, "--out", "arrays", "--quiet")
-    mistake(call, "predict", "arrays", "a.txt", words=["arrays"])
+    mistake(
+        call, "predict", "arrays", "a.txt", words=["a.txt", ".npz file with the array `inputs`"]
+    )
     call("compare", study.path, "--out", "compared", "--seeds", 1, "--row", "joint", "--quiet")
     mistake(call, "predict", "compared", "a.txt", words=["comparison", "compared/joint/0"])
     half = tmp_path / "half"
