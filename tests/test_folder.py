@@ -64,6 +64,7 @@ def test_a_run_leaves_what_the_design_says(finished):
         "predictions.test.tsv",
         "model/model.safetensors",
         "model/model.json",
+        "report.html",
     }
     assert not (path / "checkpoints").exists()
     folder = RunFolder(path)

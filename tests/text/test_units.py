@@ -95,7 +95,7 @@ def in_windows(tiny, tmp_path):
     study.task("goal", "tagging", train=tagged(12, seed=1), test=tagged(5, seed=2))
     study.task("source", "tagging", source=True, train=tagged(30, seed=3))
     study.set("model.max_length", 12)
-    tasks, model, _, _ = build_parts(study.config)
+    tasks, model, *_ = build_parts(study.config)
     source = next(task for task in tasks if task.name == "source")
     assert source.train.rows.min() == 1
     assert source.train.rows.max() > 1
