@@ -22,6 +22,7 @@ from tawt.reproduce.paper import TASKS
 from tawt.runs import run
 
 DOCS = Path(__file__).parents[1] / "docs"
+README = DOCS.parent / "README.md"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PAGES = sorted(path for path in DOCS.rglob("*.md"))
 FENCE = re.compile(
@@ -55,6 +56,22 @@ def train_as_shown(page: Path) -> None:
     encoder = str(write_tiny_encoder(Path("tiny"), words, width=16, layers=1))
     small = {"model.encoder": encoder, "epochs": 1, "training.batch_size": 32}
     run(load(Path("names.yaml"), small), Path("runs/names"))
+
+
+def test_the_loop_of_the_readme_runs_and_trains_the_targets_head():
+    [shown] = [block for block in blocks(README) if block.language == "python"]
+    stand_in = next(block for block in blocks(DOCS / "own-loop.md") if block.language == "python")
+    names = {}
+    exec(stand_in.text, names)
+    before = names["heads"]["ner"].weight.clone()
+    exec(shown.text, names)
+    weights = names["weights"]
+    assert len(weights.history) == 10
+    assert weights.skipped == 0
+    assert list(weights) == ["pos", "chunk", "ner"]
+    assert weights["ner"] == pytest.approx(0.3)
+    assert sum(weights.shares().values()) == pytest.approx(1)
+    assert (names["heads"]["ner"].weight - before).abs().max() > 0.01
 
 
 BEFORE = {"own-data.md": train_as_shown}

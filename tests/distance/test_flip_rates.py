@@ -43,11 +43,9 @@ def test_without_flips_a_source_is_as_good_as_the_target_and_noise_is_far(distan
 def test_the_tangent_estimate_ranks_sources_by_their_flip_rate(sources):
     goal = task("goal", 1, sizes=(100, 400))
     sizes = SampleSizes(head=400, step=200, target=100, held_out=400)
-    tangents, alignments = [], []
+    tangents = []
     for seed in SEEDS:
         body = model_for([], seed).representation
         found = Estimator(body, sizes=sizes, seed=seed).estimates(sources, [goal]).values["goal"]
         tangents.append([found[str(rate)]["tangent"] for rate in RATES])
-        alignments.append([found[str(rate)]["alignment"] for rate in RATES])
     assert stats.spearmanr(RATES, np.mean(tangents, axis=0)).statistic >= 0.8
-    assert stats.spearmanr(RATES, np.mean(alignments, axis=0)).statistic <= -0.7

@@ -1,29 +1,48 @@
-"""Two sets of defaults: what the paper did, and what we found to be safer."""
+"""Two sets of defaults: what the paper did, and what we found to be safer.
+
+How weights move is `UpdateRule`'s to say; here are the other fields that go with it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tawt.weighting import UpdateRule
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from tawt.weighting import TargetShare
 
 
 @dataclass(frozen=True)
 class Preset:
     """Values for the fields of a configuration that are not given in it."""
 
-    weighting: Mapping[str, Any]
+    rule: UpdateRule
+    target_share: TargetShare
     training: Mapping[str, Any]
+
+    @property
+    def weighting(self) -> dict[str, Any]:
+        """Those of the section `weighting`."""
+        return {
+            "target_share": self.target_share,
+            "own_alignment": self.rule.own_alignment,
+            "ratio_bound": self.rule.ratio_bound,
+        }
 
 
 PRESETS: Mapping[str, Preset] = {
     "paper": Preset(
-        weighting={"target_share": "learned", "own_alignment": "itself", "ratio_bound": None},
+        rule=UpdateRule.paper(),
+        target_share="learned",
         training={"sampling": "size", "gradient_examples": 64},
     ),
     "robust": Preset(
-        weighting={"target_share": 0.3, "own_alignment": "held-out", "ratio_bound": 10.0},
+        rule=UpdateRule.robust(),
+        target_share=0.3,
         training={"sampling": "weight", "gradient_examples": 128, "head_epochs": 5},
     ),
 }

@@ -37,8 +37,11 @@ class Parts:
             examples are in several rows.
 
     Example:
-        >>> class Words:
+        >>> from tawt.tasks import Examples
+        >>> class Words(Examples):
         ...     lengths = np.array([9, 100, 12, 10])
+        ...     def __len__(self): return 4
+        ...     def batch(self, indices): raise NotImplementedError
         >>> Parts(pass_cost=64, most_rows=32).of(Words(), np.array([3, 1, 0]))
         [array([2, 0]), array([1])]
     """
