@@ -22,10 +22,13 @@ from pathlib import Path
 from tawt.files.locks import locked
 
 with locked(Path(sys.argv[1])):
-    if len(sys.argv) > 2 and os.fork() == 0:
+    with_child = len(sys.argv) > 2
+    if with_child and os.fork() == 0:
+        print("held", flush=True)  # by the parent: the child has let go of it when it gets here
         time.sleep(60)  # a child that outlives its parent, as a worker that loads data may
         os._exit(0)
-    print("held", flush=True)
+    if not with_child:
+        print("held", flush=True)
     time.sleep(60)
 """
 HOLD_AT_ONCE = """
