@@ -4,10 +4,9 @@ The object to add to a training loop is `TargetAware`; the whole of it is `train
 `tawt`. Names are loaded when they are first used, so that `tawt --help` need not wait for torch.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tawt.extras import missing
+from tawt.lazy import load
 from tawt.version import __version__
 
 if TYPE_CHECKING:
@@ -95,13 +94,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            try:
-                return getattr(import_module(f"tawt.{home}"), name)
-            except ModuleNotFoundError as error:
-                raise ImportError(f"tawt.{name}: {missing(error) or error}") from error
-    raise AttributeError(f"module 'tawt' has no attribute {name!r}")
+    return load("tawt", _HOMES, name)
 
 
 def __dir__() -> list[str]:

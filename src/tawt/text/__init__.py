@@ -3,8 +3,9 @@
 Names are loaded when they are first used: transformers takes seconds to import.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from tawt.lazy import load as load_name
 
 if TYPE_CHECKING:
     from tawt.text.encoding import TextRepresentation, load_tokenizer
@@ -59,10 +60,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"tawt.text.{home}"), name)
-    raise AttributeError(f"module 'tawt.text' has no attribute {name!r}")
+    return load_name("tawt.text", _HOMES, name)
 
 
 def __dir__() -> list[str]:
