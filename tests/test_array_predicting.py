@@ -153,3 +153,13 @@ def test_digits_are_answered_by_their_run(tmp_path, call):
     np.save(tmp_path / "a.npy", digits_tasks(target_size=30)[0].test.inputs.numpy())
     _, out, _ = call("predict", tmp_path / "run", tmp_path / "a.npy")
     assert [line.split("\t")[1] for line in out.splitlines()] == in_table(tmp_path / "run")
+
+
+def test_out_of_memory_names_the_option_that_helps(run_folder, asked, call, monkeypatch):
+    def fail(*given, **named):
+        raise MemoryError
+
+    monkeypatch.setattr("tawt.cli.predicting.load_predictor", fail)
+    status, out, err = call("predict", run_folder, asked, "--batch-size", "48")
+    assert (status, out) == (2, "")
+    assert err == "error: Out of memory. Lower --batch-size (48), or use --device cpu.\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from tawt import files
 from tawt.cli import console
-from tawt.errors import ConfigError, DataError, RunError
+from tawt.errors import ConfigError, DataError, RunError, is_out_of_memory
 from tawt.modality.predicting import json_line
 from tawt.runs.predicting import load_predictor
 
@@ -54,7 +54,7 @@ def predict_file(
     if source == STANDARD_INPUT and sys.stdin is None:
         raise ConfigError("FILE is - for standard input, but that is closed; name a file.")
     typed = source == STANDARD_INPUT and sys.stdin.isatty()  # a person waits for each answer
-    with _opened(source) as (handle, path):
+    with _memory_watched(batch_size), _opened(source) as (handle, path):
         predictor = load_predictor(
             run, target=target, device=device, batch_size=batch_size, buffer=1 if typed else 1024
         )
@@ -69,6 +69,19 @@ def predict_file(
             _print(lines, at_once=typed)
         else:
             _write(lines, output, quiet=quiet)
+
+
+@contextlib.contextmanager
+def _memory_watched(batch_size: int) -> Iterator[None]:
+    """Where memory runs out, say which option of this command lowers it."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise RunError(
+            f"Out of memory. Lower --batch-size ({batch_size}), or use --device cpu."
+        ) from error
 
 
 @contextlib.contextmanager
