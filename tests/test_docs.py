@@ -70,6 +70,7 @@ def test_the_loop_of_the_readme_runs_and_trains_the_targets_head():
     assert weights.skipped == 0
     assert list(weights) == ["pos", "chunk", "ner"]
     assert weights["ner"] == pytest.approx(0.3)
+    assert weights["pos"] > 2 * weights["chunk"]  # whose labels are noise
     assert sum(weights.shares().values()) == pytest.approx(1)
     assert (names["heads"]["ner"].weight - before).abs().max() > 0.01
 

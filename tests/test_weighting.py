@@ -90,10 +90,15 @@ def test_combine_takes_some_of_the_tasks():
 
 @pytest.mark.parametrize("weighting", [Fixed(SOURCES), target_aware()], ids=["fixed", "aware"])
 def test_combine_refuses_what_has_no_weight(weighting):
-    with pytest.raises(WeightsError, match=r"'naer' has a loss but no weight; did you mean 'near'"):
+    with pytest.raises(WeightsError, match=r"no weight for 'naer'; did you mean 'near'\?"):
         weighting.combine({"naer": torch.tensor(1.0)})
     with pytest.raises(WeightsError, match="at least one task's loss; got none"):
         weighting.combine({})
+
+
+def test_the_loss_of_a_target_that_is_not_trained_on_is_refused_with_the_reason():
+    with pytest.raises(WeightsError, match="'goal' is the target, which `target_share=None`"):
+        target_aware().combine({"near": torch.tensor(1.0), "goal": torch.tensor(1.0)})
 
 
 def test_combine_follows_the_weights_as_they_move():
@@ -148,9 +153,10 @@ def test_a_target_that_is_also_a_source_is_refused():
         ({"sources": ["a"], "target": "t", "initial": "proportional"}, "number of examples"),
     ],
 )
-def test_tasks_that_cannot_be_weighed_are_refused(options, message):
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_tasks_that_cannot_be_weighed_are_refused(options, message, share):
     with pytest.raises(WeightsError, match=message):
-        TargetAware(**options, target_share=None)
+        TargetAware(**options, target_share=share)
 
 
 def test_the_target_is_weighed_in_joint_training_only():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Weighting(ABC):
     """Weights on the sources, and the rule by which they move.
 
-    It can be read as a mapping from task to share: `weighting["pos"]`, `for task in weighting`.
+    Shares are read by name: `weighting["pos"]`, `for task in weighting`, `weighting.shares()`.
 
     Attributes:
         weights: The current weights; `weights.units` says what they are put on.
@@ -122,9 +122,15 @@ class Weighting(ABC):
     def _shares_of(self, names: Iterable[str]) -> dict[str, float]:
         shares = self.weights.shares()
         for name in names:
+            if name in self.target and name not in shares:
+                raise WeightsError(
+                    f"{name!r} is the target, which `target_share=None` (pre-training) leaves out "
+                    "of the objective; leave its loss out, or set `target_share` (0.3, say) to "
+                    "train on it beside the sources."
+                )
             if name not in shares:
                 raise WeightsError(
-                    f"{name!r} has a loss but no weight; {suggestion(str(name), shares)}"
+                    f"There is no weight for {name!r}; {suggestion(str(name), shares)}"
                 )
         return shares
 

@@ -91,6 +91,23 @@ class UpdateRule:
         return cls(own_alignment="held-out", ratio_bound=10.0)
 
 
+def checked_rule(rule: UpdateRule) -> UpdateRule:
+    """The rule, if it is one and not the name of a preset.
+
+    Example:
+        >>> checked_rule("paper")
+        Traceback (most recent call last):
+        ...
+        tawt.errors.ConfigError: `rule` must be an UpdateRule, such as UpdateRule.paper(); got \
+'paper'.
+    """
+    if not isinstance(rule, UpdateRule):
+        raise ConfigError(
+            f"`rule` must be an UpdateRule, such as UpdateRule.paper(); got {rule!r}."
+        )
+    return rule
+
+
 def share_range(target_share: TargetShare) -> tuple[float, float]:
     """The range the target's share is kept in.
 
@@ -108,8 +125,8 @@ def share_range(target_share: TargetShare) -> tuple[float, float]:
         ends = target_share
     if len(ends) != 2 or not all(is_number(end) for end in ends):
         raise ConfigError(
-            f'`target_share` must be "learned", a number, or a range (low, high); '
-            f"got {target_share!r}."
+            '`target_share` must be a number, a range (low, high) or "learned"; or None, for '
+            f"pre-training. Got {target_share!r}."
         )
     low, high = float(ends[0]), float(ends[1])
     if not 0 <= low <= high <= 1 or high == 0:

@@ -75,8 +75,8 @@ def convex(targets: Mapping[str, float]) -> dict[str, float]:
     return dict(targets)
 
 
-def check_roles(sources: Iterable[str], target: Mapping[str, float]) -> None:
-    """Refuse a task that is a source and a target.
+def check_roles(sources: Sequence[str], target: Mapping[str, float]) -> None:
+    """Refuse a task that is a source and a target, and targets without a source.
 
     Example:
         >>> check_roles(["pos", "ner"], {"ner": 1.0})
@@ -85,6 +85,8 @@ def check_roles(sources: Iterable[str], target: Mapping[str, float]) -> None:
         tawt.errors.WeightsError: 'ner' is the target and also a source; a task has one role. To \
 train on the target beside the sources, leave it out of `sources` and set `target_share`.
     """
+    if not sources:
+        raise WeightsError("There must be at least one source; got none.")
     for name in sources:
         if name in target:
             raise WeightsError(

@@ -17,7 +17,13 @@ from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment, hy
 from tawt.units import Units
 from tawt.weighting.base import Weighting
 from tawt.weighting.outcome import Outcome
-from tawt.weighting.rule import TargetShare, UpdateRule, plain_share, share_range
+from tawt.weighting.rule import (
+    TargetShare,
+    UpdateRule,
+    checked_rule,
+    plain_share,
+    share_range,
+)
 from tawt.weighting.starting import check_ratio, check_roles, convex, initial_weights
 from tawt.weighting.states import check_keys, check_names, checked_tensor
 from tawt.weighting.stepping import Stepping
@@ -90,7 +96,7 @@ class TargetAware(Weighting):
         sources = names_of(sources, what="`sources`")
         self.target = {target: 1.0} if isinstance(target, str) else convex(target)
         check_roles(sources, self.target)
-        self.rule = rule or UpdateRule.robust()
+        self.rule = UpdateRule.robust() if rule is None else checked_rule(rule)
         self.target_share = target_share = plain_share(target_share)
         self.history = []
         weighed = [] if target_share is None else [*self.target]
