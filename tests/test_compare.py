@@ -498,12 +498,13 @@ def made(**changes):
 
 def test_sentences_follow_from_the_numbers():
     first, second = in_words(made())
-    assert "20.0 points better than joint | odd (on 2 of 2 seeds; p < 0.001 over test" in first
+    assert "20.0 points better than joint | odd (better on 2 of 2 seeds; p < 0.001 " in first
     assert "near (60%)" in second
     assert "far (1%) least" in second
     assert "mid" not in second
     assert "goal" not in second
-    assert "worse" in in_words(made(difference=-0.1))[0]
+    assert "10.0 points worse than joint" in in_words(made(difference=-0.1))[0]
+    assert "is as good as joint" in in_words(made(difference=0.0))[0]
     assert "p = 0.2" in in_words(made(p_value=0.2))[0]
     alike = in_words(made(weights={"near": 0.27, "mid": 0.27, "far": 0.26}))[1]
     assert "all sources about alike" in alike
@@ -635,8 +636,8 @@ def test_rows_that_would_be_the_same_runs_are_made_once(even, tmp_path, in_proce
     assert load_comparison(tmp_path) == found
     [said] = [sentence for sentence in in_words(found) if "Left out" in sentence]
     assert said == (
-        "Left out: weighted joint and balanced joint by size; at these sizes their runs are those "
-        "of weighted normalized joint and balanced joint."
+        "Left out: weighted joint and balanced joint by size; at these sizes they would repeat "
+        "weighted normalized joint and balanced joint."
     )
     assert said in (tmp_path / "report.html").read_text()
 

@@ -15,19 +15,20 @@ def in_words(comparison: Comparison) -> list[str]:
     sentences = []
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
-        better = "better" if (row.difference or 0) > 0 else "worse"
         sure = f"{_how_sure(row.p_value)} over test examples"
         if row.p_seeds is not None:
             sure += f", {_how_sure(row.p_seeds)} over seeds"
         sentences.append(
-            f"{row.name.capitalize()} is {abs(100 * (row.difference or 0)):.1f} points {better} "
-            f"than {row.against} (on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
+            f"{row.name.capitalize()} is {_difference(row.difference or 0.0)} {row.against} "
+            f"(better on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
         )
     trusted = comparison.row("weighted normalized joint")
     alone = comparison.row("single-task")
     if trusted is not None and alone is not None:
-        gain = 100 * (trusted.mean - alone.mean)
-        sentences.append(f"Against the target's examples alone, {trusted.name} makes {gain:+.1f}.")
+        difference = _difference(trusted.mean - alone.mean)
+        sentences.append(
+            f"{trusted.name.capitalize()} is {difference} training on the target's examples alone."
+        )
     if trusted is not None and set(trusted.weights) - {comparison.target}:
         sentences.append(_trust(trusted.weights, comparison.target))
     if comparison.left_out:
@@ -40,13 +41,26 @@ def _left_out(rows: dict[str, str]) -> str:
 
     Example:
         >>> _left_out({"weighted joint": "weighted normalized joint"})
-        'Left out: weighted joint; at these sizes its runs are those of weighted normalized joint.'
+        'Left out: weighted joint; at these sizes it would repeat weighted normalized joint.'
     """
-    whose = "its" if len(rows) == 1 else "their"
-    stand_in = dict.fromkeys(rows.values())
+    they = "it" if len(rows) == 1 else "they"
     return (
-        f"Left out: {_listed(rows)}; at these sizes {whose} runs are those of {_listed(stand_in)}."
+        f"Left out: {_listed(rows)}; at these sizes {they} would repeat "
+        f"{_listed(dict.fromkeys(rows.values()))}."
     )
+
+
+def _difference(gain: float) -> str:
+    """How one score is beside another, ready for the name of the other.
+
+    Example:
+        >>> _difference(0.054), _difference(-0.2), _difference(0.0)
+        ('5.4 points better than', '20.0 points worse than', 'as good as')
+    """
+    points = f"{abs(100 * gain):.1f}"
+    if points == "0.0":
+        return "as good as"
+    return f"{points} points {'better' if gain > 0 else 'worse'} than"
 
 
 def _listed(names: Iterable[str]) -> str:
