@@ -117,6 +117,9 @@ def test_what_is_no_array_is_refused(run_folder, tmp_path, call):
     (tmp_path / "cut.npy").write_bytes(b"\x93NUMPY\x01\x00")
     status, _, err = call("predict", run_folder, tmp_path / "cut.npy")
     assert status == 2
+    (tmp_path / "empty.npz").touch()
+    status, _, err = call("predict", run_folder, tmp_path / "empty.npz")
+    assert (status, "(it is empty)" in err) == (2, True)
     status, _, err = call("predict", run_folder, tmp_path / "text.txt", "--format", "conllu")
     assert "--format for a run on arrays is npz or npy; got conllu" in " ".join(err.split())
 

@@ -212,6 +212,11 @@ def test_arrays_have_sizes_labels_and_repetitions(study):
 # The command
 
 
+def test_arrays_have_no_words(call, study, config):
+    assert call("data", "inspect", config)[1].count("lengths in words") == 1
+    assert "lengths in words" not in call("data", "inspect", study.path)[1]
+
+
 def test_json_is_all_of_it(call, config):
     status, out, err = call("data", "inspect", config, "--json")
     assert (status, err) == (0, "")
@@ -285,6 +290,7 @@ def test_help(call):
         (["ner.dev.txt", "--encoder", "./none"], ["./none"]),
         (["ner.dev.txt", "--kind", "classification"], ["ner.dev.txt"]),
         (["bad.txt"], ["bad.txt:2"]),
+        (["goal.npz"], ["goal.npz", "give the configuration"]),
     ],
 )
 @pytest.mark.usefixtures("config")

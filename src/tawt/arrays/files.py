@@ -87,17 +87,7 @@ def read_array(handle: BinaryIO, name: str, *, path: Path) -> NDArray[Any]:
         (2, 2)
     """
     try:
-        if handle.read(len(_MAGIC)) == _MAGIC:
-            size = handle.seek(0, os.SEEK_END)
-            handle.seek(0)
-            _check_header(handle, path.name, size=size)
-            handle.seek(0)
-            array: NDArray[Any] = np.lib.format.read_array(handle, allow_pickle=False)
-            return array
-        handle.seek(0)
-        with zipfile.ZipFile(handle) as archive:
-            _check_names({each.removesuffix(".npy") for each in archive.namelist()}, [name])
-            return _member(archive, f"{name}.npy")
+        return _array_in(handle, name, path=path)
     except OSError as error:
         raise DataError(unreadable(path, error)) from error
     except MemoryError as error:
@@ -107,6 +97,23 @@ def read_array(handle: BinaryIO, name: str, *, path: Path) -> NDArray[Any]:
             f"{path} must be an .npz file with the array `{name}`, or an .npy file "
             f"({_reason(error)}); write one with numpy.savez(path, {name}=…)."
         ) from error
+
+
+def _array_in(handle: BinaryIO, name: str, *, path: Path) -> NDArray[Any]:
+    start = handle.read(len(_MAGIC))
+    if not start:
+        raise _Refused("it is empty")
+    if start == _MAGIC:
+        size = handle.seek(0, os.SEEK_END)
+        handle.seek(0)
+        _check_header(handle, path.name, size=size)
+        handle.seek(0)
+        array: NDArray[Any] = np.lib.format.read_array(handle, allow_pickle=False)
+        return array
+    handle.seek(0)
+    with zipfile.ZipFile(handle) as archive:
+        _check_names({each.removesuffix(".npy") for each in archive.namelist()}, [name])
+        return _member(archive, f"{name}.npy")
 
 
 class _Refused(ValueError):  # noqa: N818 - it never leaves this module

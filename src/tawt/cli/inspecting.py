@@ -90,6 +90,11 @@ def inspect_data(
 
         if overrides:
             raise ConfigError(f"-o replaces values of a configuration; {path} is a data file.")
+        if path.suffix.lower() in (".npz", ".npy"):
+            raise ConfigError(
+                f"{path} is a file of arrays, and only files of text are inspected by themselves; "
+                "give the configuration that names it."
+            )
         facts = inspect_file(
             path,
             kind=options.kind or "tagging",
@@ -129,7 +134,7 @@ def _show(facts: DataFacts) -> None:
 def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
     """Titles, tables, and what is to be said about them."""
     yield (
-        "Examples, and their lengths in words",
+        "Examples, and their lengths in words" if _has_words(facts) else "Examples",
         _sizes(facts),
         "twice: the same as an earlier example of the split; in train: as a training example.",
     )
@@ -151,8 +156,12 @@ def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
         )
 
 
+def _has_words(facts: DataFacts) -> bool:
+    return any(split.words is not None for _, _, split in _splits(facts))
+
+
 def _sizes(facts: DataFacts) -> Table:
-    with_words = any(split.words is not None for _, _, split in _splits(facts))
+    with_words = _has_words(facts)
     of_words = ("words", "mean", "median", "95%", "longest") if with_words else ()
     table = _table("task", "split", numbers=("examples", *of_words, "twice", "in\ntrain"))
     for task, split, found in _splits(facts):

@@ -15,7 +15,10 @@ def reproduce(
         str | None, typer.Argument(metavar="ID", help="Which table or figure; see --list.")
     ] = None,
     show_list: Annotated[
-        bool, typer.Option("--list", help="Name the experiments: what, needs, how long.")
+        bool,
+        typer.Option(
+            "--list", help="List the experiments: what each is, needs, and how many runs."
+        ),
     ] = False,
     data: Annotated[Path | None, typer.Option("--data", help="The folder of the data.")] = None,
     layout: Annotated[
