@@ -69,7 +69,7 @@ def list_experiments(*, as_json_lines: bool) -> None:
         )
         return
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0))
-    for heading in ("experiment", "what", "needs", "runs a seed"):
+    for heading in ("experiment", "what", "needs", "runs per seed"):
         table.add_column(heading, no_wrap=heading == "experiment")
     for name, each in EXPERIMENTS.items():
         table.add_row(Text(name), Text(each.title), Text(each.needs), Text(each.runs))

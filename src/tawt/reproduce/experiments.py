@@ -52,7 +52,7 @@ class Experiment(Protocol):
 
     @property
     def runs(self) -> str:
-        """How many runs a seed takes."""
+        """How many runs each seed takes."""
 
     @property
     def executor(self) -> Executor | None:
