@@ -128,3 +128,61 @@ def test_work_that_fails_or_dies_costs_itself_and_is_named(tmp_path):
     for name in ("dead", "wrong", "exits"):
         assert name in done.stdout
     assert done.stderr == ""
+
+
+ODD_DEATHS = """
+import os, signal, sys, time
+from pathlib import Path
+from tawt.errors import Interrupted
+from tawt.sweeps import Plan, Store, Sweep, Work
+
+here = Path(sys.argv[1])
+
+def work(context, key):
+    with (here / f"{key}.begun").open("a") as file:
+        file.write("begun\\n")
+    if key == "parent":  # of a process that outlives it, as one that loads data does for a while
+        if os.fork() == 0:
+            time.sleep(20)
+            os._exit(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if key == "asked":
+        os.kill(os.getpid(), signal.SIGTERM)
+        while not context.should_stop():
+            time.sleep(0.01)
+        raise Interrupted("Stopped as asked.")
+    if key == "unnamed":
+        os.kill(os.getpid(), signal.SIGRTMIN + 3)
+    Store(here, "{}.json").keep(key, {"process": os.getpid()})
+
+if __name__ == "__main__":
+    from functools import partial
+    plan = Plan([Work(key, key, partial(work, key=key)) for key in (sys.argv[2], "a", "b")])
+    try:
+        Sweep().make(lambda: plan, Store(here, "{}.json"))
+    except Exception as error:
+        print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "cause"),
+    [
+        ("parent", "its process was killed by SIGKILL"),
+        ("asked", "Stopped as asked"),
+        ("unnamed", "its process was killed by signal"),
+    ],
+)
+def test_a_worker_loses_the_run_that_it_was_making_and_no_other(key, cause, tmp_path):
+    script = tmp_path / "odd.py"
+    script.write_text(ODD_DEATHS)
+    done = subprocess.run(
+        [sys.executable, script, tmp_path, key],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=240,
+    )
+    assert done.stdout.startswith(f"TawtError 1 of 3 runs failed; the first: {key}: {cause}")
+    assert {path.stem for path in tmp_path.glob("*.json")} == {"a", "b"}
+    assert (tmp_path / f"{key}.begun").read_text() == "begun\n"

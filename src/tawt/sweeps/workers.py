@@ -68,7 +68,7 @@ def in_processes(
     left, team = list(wanted), list[_Worker]()
     try:
         while left or any(worker.work for worker in team):
-            team = [worker for worker in team if worker.is_alive]
+            team = [worker for worker in team if worker.work or worker.can_begin]
             while left and (idle := _idle(team, workers)) is not None:
                 idle.begin(left.pop(0), wait=wait)
             for worker in _wait([worker for worker in team if worker.work]):
@@ -90,6 +90,7 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, registered()))
         self.work: Work | None = None
+        self._leaves = False
         with _deaf_to_ctrl_c():
             self.process.start()
         theirs.close()
@@ -97,6 +98,10 @@ class _Worker:
     @property
     def is_alive(self) -> bool:
         return self.process.is_alive()
+
+    @property
+    def can_begin(self) -> bool:
+        return self.work is None and not self._leaves and self.is_alive
 
     def begin(self, work: Work, *, wait: bool) -> None:
         self.work = work
@@ -109,12 +114,20 @@ class _Worker:
         """Its work, and the error that it came to, if any."""
         assert self.work is not None
         work, self.work = self.work, None
+        error: Exception | None
         try:
-            error: Exception | None = pickle.loads(self.pipe.recv_bytes())
+            self._leaves, answer = pickle.loads(self._received())
+            error = pickle.loads(answer)
         except (EOFError, OSError):
             self.process.join()
-            return work, WorkerDied(_cause_of_death(self.process.exitcode))
+            error = WorkerDied(_cause_of_death(self.process.exitcode))
         return work, error
+
+    def _received(self) -> bytes:
+        # A child of a dead worker may hold the pipe open, so that its end is not seen.
+        if not self.is_alive and not self.pipe.poll():
+            raise EOFError
+        return self.pipe.recv_bytes()
 
     def _send(self, content: bytes) -> None:
         try:
@@ -126,7 +139,7 @@ class _Worker:
 def _idle(team: list[_Worker], most: int) -> _Worker | None:
     """A worker with nothing to do, a new one if there may be more."""
     for worker in team:
-        if worker.work is None:
+        if worker.can_begin:
             return worker
     if len(team) == most:
         return None
@@ -138,7 +151,8 @@ def _wait(busy: Sequence[_Worker]) -> list[_Worker]:
     """Those that have ended their work, or died."""
     signs = [sign for worker in busy for sign in (worker.pipe, worker.process.sentinel)]
     ready = connection.wait(signs, timeout=_POLL_SECONDS)
-    return [each for each in busy if each.pipe in ready or each.process.sentinel in ready]
+    # Asked of the system too: children of a dead worker, which load its data, may hold its signs.
+    return [each for each in busy if each.pipe in ready or not each.is_alive]
 
 
 def _dismiss(team: Sequence[_Worker]) -> None:
@@ -160,10 +174,23 @@ def _kill(team: Sequence[_Worker]) -> None:
 
 
 def _cause_of_death(status: int | None) -> str:
-    by = f"killed by {signal.Signals(-status).name}" if status and status < 0 else "ended"
+    """What is said of a process that left its work unfinished.
+
+    Example:
+        >>> _cause_of_death(1)
+        'its process ended with exit status 1 in the middle of it; what that process printed says \
+why. Run the same command again to go on from the last checkpoint.'
+    """
+    if status is None or status >= 0:
+        return (
+            f"its process ended with exit status {status} in the middle of it; what that process "
+            "printed says why. Run the same command again to go on from the last checkpoint."
+        )
+    known = {each.value: each.name for each in signal.Signals}
     return (
-        f"its process was {by}, perhaps for want of memory; run the same command again to go on "
-        "from its last checkpoint, with fewer --jobs if memory is short."
+        f"its process was killed by {known.get(-status, f'signal {-status}')}, perhaps because "
+        "memory ran out; run the same command again to go on from the last checkpoint, with fewer "
+        "--jobs if memory is short."
     )
 
 
@@ -187,11 +214,21 @@ def _serve(pipe: Connection, modalities: Mapping[str, str]) -> None:
     # What there is to say about the data was said before the first run, once.
     DATA_LOG.setLevel(logging.ERROR)
     stop, orders = threading.Event(), queue.SimpleQueue[bytes]()
+
+    def leave(*_: object) -> None:
+        stop.set()
+        orders.put(_STOP)
+
     # From others than the parent, such as a scheduler that ends the whole group.
-    signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
+    signal.signal(signal.SIGTERM, leave)
     threading.Thread(target=_listen, args=(pipe, orders, stop), daemon=True).start()
-    while (order := orders.get()) != _STOP and not stop.is_set():
-        pipe.send_bytes(_answer(order, stop))
+    while not stop.is_set() and (order := orders.get()) != _STOP:
+        answer = _answer(order, stop)
+        # With the answer the parent learns whether another order would be lost on this process.
+        leaves = stop.is_set()
+        pipe.send_bytes(pickle.dumps((leaves, answer)))
+        if leaves:
+            return
 
 
 def _listen(pipe: Connection, orders: queue.SimpleQueue[bytes], stop: threading.Event) -> None:
