@@ -5,8 +5,8 @@ from __future__ import annotations
 _EXTRAS = {
     "train": ("accelerate", "safetensors"),
     "arrays": ("sklearn", "pydantic"),
-    "text": ("transformers", "tokenizers", "seqeval", "scipy"),
-    "cli": ("filelock", "jinja2", "plotly", "rich", "typer", "yaml"),
+    "text": ("transformers", "tokenizers", "seqeval"),
+    "cli": ("filelock", "jinja2", "plotly", "rich", "scipy", "typer", "yaml"),
     "hub": ("datasets", "pyarrow"),
 }
 
