@@ -14,6 +14,7 @@ from tawt.tasks import Batch, Examples, MultiTaskModel, Task
 from tawt.tasks.examples import Subset
 from tawt.training import Settings, SingleTask, train
 from tawt.training.parts import Parts
+from tawt.units import Coded
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
@@ -108,6 +109,42 @@ def test_a_subset_knows_the_lengths_and_rows_of_its_examples():
     subset = Subset(Lengths([5, 6, 7], rows=[1, 2, 3]), np.array([2, 0]))
     assert subset.lengths.tolist() == [7, 5]
     assert subset.rows.tolist() == [3, 1]
+
+
+class Tagged(Examples):
+    """Three sentences with one, two and three tags."""
+
+    notes = {"seen": 3}
+
+    def __len__(self):
+        return 3
+
+    def batch(self, indices):
+        raise NotImplementedError
+
+    def groups(self):
+        return ["a", "b", "c"]
+
+    def names(self):
+        return Coded.of(["x", "y", "z"])
+
+    def all_names(self):
+        return Coded.of(["x", "y", "z", "x", "y", "z"]), np.array([1, 2, 3], np.int32)
+
+    def answered(self, index, gold, predicted):
+        return [(str(index), gold, predicted)] * (index + 1)
+
+
+def test_a_subset_shows_what_its_examples_show():
+    subset = Subset(Tagged(), np.array([2, 0]))
+    assert subset.notes == {"seen": 3}
+    assert subset.groups() == ["c", "a"]
+    names = subset.names()
+    assert [names.names[number] for number in names.numbers] == ["z", "x"]
+    tags, counts = subset.all_names()
+    assert [tags.names[number] for number in tags.numbers] == ["x", "y", "z", "x"]
+    assert counts.tolist() == [3, 1]
+    assert subset.answered(0, "g", "p") == [("2", "g", "p")] * 3
 
 
 class Sums(Examples):

@@ -171,7 +171,7 @@ class Subset(Examples):
     def __init__(self, examples: Examples, indices: Indices) -> None:
         self._examples = examples
         self._indices = indices
-        self.in_words = examples.in_words
+        self.in_words, self.notes = examples.in_words, examples.notes
         self.lengths = None if examples.lengths is None else examples.lengths[indices]
         self.rows = None if examples.rows is None else examples.rows[indices]
 
@@ -197,6 +197,31 @@ class Subset(Examples):
     def label(self, index: int) -> Any:
         """The gold label of one example."""
         return self._examples.label(int(self._indices[index]))
+
+    def answered(self, index: int, gold: Any, predicted: Any) -> Iterable[tuple[str, Any, Any]]:
+        """The rows that an example has in a table of predictions."""
+        return self._examples.answered(int(self._indices[index]), gold, predicted)
+
+    def groups(self) -> Sequence[Any] | NDArray[Any] | None:
+        """Which group each example is in."""
+        found = self._examples.groups()
+        return None if found is None else [found[int(index)] for index in self._indices]
+
+    def names(self) -> Coded | None:
+        """One name for each example."""
+        found = self._examples.names()
+        return None if found is None else Coded(found.names, found.numbers[self._indices])
+
+    def all_names(self) -> tuple[Coded, NDArray[np.int32] | int] | None:
+        """Every name that examples have, and how many each example has."""
+        found = self._examples.all_names()
+        if found is None:
+            return None
+        coded, given = found
+        counts = np.broadcast_to(np.asarray(given, np.int32), len(self._examples))
+        ends = np.cumsum(counts)
+        places = [np.arange(ends[i] - counts[i], ends[i]) for i in self._indices]
+        return Coded(coded.names, coded.numbers[np.concatenate(places)]), counts[self._indices]
 
 
 def digests_of(parts: Iterable[Any]) -> NDArray[np.uint64]:
