@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -114,7 +115,7 @@ def test_a_subset_knows_the_lengths_and_rows_of_its_examples():
 class Tagged(Examples):
     """Three sentences with one, two and three tags."""
 
-    notes = {"seen": 3}
+    notes: ClassVar = {"seen": 3}
 
     def __len__(self):
         return 3
