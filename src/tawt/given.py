@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Set
 
+import torch
 from torch import Tensor, nn
 
 from tawt.errors import TrainingError, WeightsError, is_number
@@ -137,17 +138,46 @@ def scalar_loss(loss: Tensor, *, task: str | None = None) -> Tensor:
     return loss
 
 
+def counted_loss(given: object, *, task: str) -> tuple[Tensor, float | None]:
+    """A task's loss, and how many examples it is the mean of, where that was given with it.
+
+    Args:
+        given: A scalar tensor, or a pair of one and a number of examples.
+        task: Whose it is, for errors.
+
+    Example:
+        >>> import torch
+        >>> counted_loss((torch.tensor(0.5), 32), task="pos")
+        (tensor(0.5000), 32.0)
+    """
+    if not isinstance(given, tuple) or len(given) != 2:
+        return scalar_loss(given, task=task), None  # type: ignore[arg-type]  # refused there
+    loss, examples = given
+    if isinstance(examples, Tensor) and examples.numel() == 1:
+        examples = examples.item()
+    if not (is_number(examples) and examples >= 0):
+        raise TrainingError(
+            f"The loss of {task!r} came with {examples!r} examples; return a scalar tensor, or "
+            "the pair `(loss, examples)` with the number of examples it is the mean of."
+        )
+    if examples == 0 and not isinstance(loss, Tensor):
+        loss = torch.zeros(())  # nothing to take a loss of
+    return scalar_loss(loss, task=task), float(examples)
+
+
 def check_differentiable(loss: Tensor) -> None:
     """Refuse a graph in which autograd would silently pass over some of the parameters.
 
     Reentrant activation checkpointing hides the parameters of its layers from
-    `torch.autograd.grad`: they come out without a gradient, or with a part of it.
+    `torch.autograd.grad`: they come out without a gradient, or with a part of it. And a
+    DistributedDataParallel whose forward pass was made outside of a measurement waits for a
+    backward pass of its own.
 
     Args:
         loss: With its graph attached.
 
     Raises:
-        TrainingError: There is a reentrant checkpoint in the graph.
+        TrainingError: There is one of these in the graph.
     """
     seen = {loss.grad_fn}
     waiting = [loss.grad_fn]
@@ -161,7 +191,19 @@ def check_differentiable(loss: Tensor) -> None:
                 "its layers from a measurement. Call `checkpoint(…, use_reentrant=False)`; with "
                 "Transformers, `model.gradient_checkpointing_enable({'use_reentrant': False})`."
             )
+        if "DDPSink" in node.name() and _waits(node):
+            raise TrainingError(
+                "A loss was computed through a DistributedDataParallel before `update` asked for "
+                "it, and the wrapper now waits for a backward pass. Compute the loss inside "
+                "`loss_of`, or through `model.module`."
+            )
         for following, _ in node.next_functions:
             if following not in seen:
                 seen.add(following)
                 waiting.append(following)
+
+
+def _waits(node: object) -> bool:
+    """Whether the wrapper of DDP's node in a graph waits for gradients; at rest it does not."""
+    wrapper = getattr(node, "ddp_weakref", lambda: None)()
+    return bool(getattr(wrapper, "require_backward_grad_sync", False))

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from tawt.given import scalar_loss
+from tawt.given import counted_loss
 from tawt.gradients import Gradient, gradient_of, width
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class WeightedHessian:
         self,
         parameters: Sequence[Tensor],
         weights: Mapping[str, float],
-        loss_of: Callable[[str], Tensor],
+        loss_of: Callable[[str], object],
     ) -> None:
         self._parameters = list(parameters)
         self._weights = {name: weight for name, weight in weights.items() if weight > 0}
@@ -76,9 +76,13 @@ class WeightedHessian:
     def losses(self) -> Iterator[tuple[float, Tensor]]:
         """ω_t and L_t on a fresh batch, graph attached, for every source with weight."""
         return (
-            (weight, scalar_loss(self._loss_of(name), task=name))
+            (weight, counted_loss(self._loss_of(name), task=name)[0])
             for name, weight in self._weights.items()
         )
+
+    def total(self) -> Tensor:
+        """Σ ω_t L_t on fresh batches, graph attached."""
+        return torch.stack([weight * loss for weight, loss in self.losses()]).sum()
 
     def filled(self, gradient: Gradient) -> Vector:
         """The gradient in float32 or better, zeros where its loss does not reach a parameter.
@@ -101,8 +105,7 @@ class WeightedHessian:
 
     def _product(self, vector: Vector) -> Vector:
         if self._gradient is None:
-            total = torch.stack([weight * loss for weight, loss in self.losses()]).sum()
-            self._gradient = gradient_of(total, self._parameters, create_graph=True)
+            self._gradient = gradient_of(self.total(), self._parameters, create_graph=True)
         # Entries that do not depend on any parameter (a linear loss) have no second derivative.
         pairs = [
             (entry, direction)

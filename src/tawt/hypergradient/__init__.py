@@ -9,10 +9,11 @@ copies of the representation are the most that is ever held, for two tasks as fo
 than a task are measured by the losses of single examples, without a gradient of their own.
 """
 
-from tawt.hypergradient.aims import LossOf, OwnAlignment, Passes
+from tawt.hypergradient.aims import OwnAlignment
 from tawt.hypergradient.alignments import Alignment, Cosine, CurvatureWeighted
 from tawt.hypergradient.examples import LossesOf
 from tawt.hypergradient.measuring import hypergradient
+from tawt.hypergradient.passes import LossOf, Passes
 from tawt.hypergradient.result import Hypergradient
 
 __all__ = [

@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Literal
 
 from tawt.curvature import WeightedHessian
-from tawt.errors import TrainingError
-from tawt.given import scalar_loss
-from tawt.gradients import Gradient, add_scaled, dot, gradient_of, squared_norm
+from tawt.gradients import Gradient, add_scaled, dot, squared_norm
+from tawt.hypergradient.passes import JointPasses, LossOf, Passes, TogetherPasses
+from tawt.hypergradient.tally import unreached
+from tawt.hypergradient.together_hessian import TogetherHessian
 
 if TYPE_CHECKING:
-    from tawt.hypergradient.alignments import Alignment
+    from collections.abc import Callable, Mapping, Sequence
 
-LossOf = Callable[[str], Tensor]
-"""A task's scalar loss on a fresh batch of its examples, graph attached."""
+    from torch import Tensor
+
+    from tawt.hypergradient.alignments import Alignment
+    from tawt.ranks import Ranks
 
 OwnAlignment = Literal["itself", "held-out"]
 """How the target is compared with itself: by one gradient, or by two from disjoint examples."""
-
-
-@runtime_checkable
-class Passes(Protocol):
-    """Forward and backward passes of each task, on a fresh batch each.
-
-    A `loss_of` that is one too is asked for gradients instead of losses: it may know a faster way
-    to them than autograd's.
-    """
-
-    def gradient(self, task: str) -> tuple[Tensor, Gradient]:
-        """Loss and gradient; the gradient may be overwritten by the next call."""
-        ...
-
-    def along(self, task: str, direction: Gradient) -> tuple[Tensor, Tensor, Tensor]:
-        """Loss, ⟨direction, gradient⟩ and ‖gradient‖², the gradient itself dropped."""
-        ...
-
-
-@dataclass(frozen=True)
-class _Backward:
-    """The obvious way."""
-
-    parameters: Sequence[Tensor]
-    loss_of: LossOf
-
-    def gradient(self, task: str) -> tuple[Tensor, Gradient]:
-        loss = scalar_loss(self.loss_of(task), task=task)
-        return loss.detach(), gradient_of(loss, self.parameters)
-
-    def along(self, task: str, direction: Gradient) -> tuple[Tensor, Tensor, Tensor]:
-        loss, gradient = self.gradient(task)
-        return loss, dot(direction, gradient), squared_norm(gradient)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +35,9 @@ class Aim:
     own: dict[str, tuple[Tensor, Tensor]]
     """Inner product and squared norm of targets that are units, and compared with themselves."""
     losses: list[tuple[str, Tensor]]
+    """Of each pass so far, in order."""
+    reaching: list[int]
+    """Which of these are of targets, in the direction: they must reach the representation."""
     passes: Passes
 
 
@@ -80,9 +50,10 @@ def aimed(
     loss_of: LossOf,
     alignment: Alignment,
     own_alignment: OwnAlignment,
+    passes: Passes,
+    ranks: Ranks,
 ) -> Aim:
     """V = H⁻¹ ∇L_0; arguments as for `hypergradient`, and those tasks that are units."""
-    passes = loss_of if isinstance(loss_of, Passes) else _Backward(parameters, loss_of)
     losses: list[tuple[str, Tensor]] = []
 
     def gradient_on(task: str) -> Gradient:
@@ -91,15 +62,21 @@ def aimed(
         return gradient
 
     kept = [name for name in targets if name in weighed and own_alignment == "itself"]
-    combined, own = _target_gradients(targets, gradient_on, kept=kept)
+    combined, own = _target_gradients(
+        targets, gradient_on, kept=kept, alone=not isinstance(passes, JointPasses)
+    )
     target_squared = squared_norm(combined)
     curvature = alignment.curvature
-    hessian = WeightedHessian(parameters, weights, loss_of) if curvature.needs_hessian else None
+    hessian = None
+    if isinstance(passes, TogetherPasses) and curvature.needs_hessian:
+        hessian = TogetherHessian(parameters, weights, loss_of, passes.buckets, ranks)
+    elif curvature.needs_hessian:
+        hessian = WeightedHessian(parameters, weights, loss_of)
     # Solvers write over what they are given; a multiple of the identity does not.
     start = (
         [entry if entry is None else entry.clone() for entry in combined] if hessian else combined
     )
-    direction = curvature.solve(start, hessian)
+    direction = ranks.attempt(lambda: curvature.solve(start, hessian), start)
     return Aim(
         direction=direction,
         direction_squared=target_squared if direction is combined else squared_norm(direction),
@@ -107,28 +84,30 @@ def aimed(
         weighed=weighed,
         own={name: (dot(direction, own[name]), squared_norm(own[name])) for name in kept},
         losses=losses,
+        reaching=list(range(len(losses))),
         passes=passes,
     )
 
 
 def _target_gradients(
-    targets: Mapping[str, float], gradient_on: Callable[[str], Gradient], *, kept: Sequence[str]
+    targets: Mapping[str, float],
+    gradient_on: Callable[[str], Gradient],
+    *,
+    kept: Sequence[str],
+    alone: bool,
 ) -> tuple[Gradient, dict[str, Gradient]]:
     """The targets' combined gradient, and copies of those that are units themselves."""
-    alone = len(targets) == 1
+    one = len(targets) == 1
     combined: Gradient | None = None
     own: dict[str, Gradient] = {}
     for name, share in targets.items():
         gradient = gradient_on(name)
-        if all(entry is None for entry in gradient):
-            raise TrainingError(
-                f"The loss of the target {name!r} does not reach the representation, so nothing "
-                "can be compared with it. Return it with its graph attached (no `.detach()`, no "
-                "`torch.no_grad()`), computed through the representation that is passed."
-            )
+        # Several processes find out together, when their numbers are settled.
+        if alone and all(entry is None for entry in gradient):
+            raise unreached(name)
         if name in kept:
-            own[name] = gradient if alone else [e if e is None else e.clone() for e in gradient]
-        combined = gradient if alone else add_scaled(combined, gradient, share)
+            own[name] = gradient if one else [e if e is None else e.clone() for e in gradient]
+        combined = gradient if one else add_scaled(combined, gradient, share)
         del gradient
     assert combined is not None
     return combined, own

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 
 from tawt.errors import TrainingError
 from tawt.per_example import ExampleNorms, ExampleProducts, Losses, Way
+from tawt.ranks import Ranks, Shards
 
 if TYPE_CHECKING:
     from tawt.hypergradient.aims import Aim
@@ -51,12 +53,19 @@ def measured_examples(
     modules: Sequence[nn.Module],
     alignment: Alignment,
     way: Way,
+    ranks: Ranks,
 ) -> ExampleAgreements:
     """Measure the units of these tasks by their examples; arguments as for `hypergradient`."""
     if not parts:
         return ExampleAgreements()
     assert losses_of is not None
     module = nn.ModuleList(modules)
+    # Their direction would be in parts, and each process would need all of it.
+    if Shards.of(parameters, processes=ranks.size) is not None:
+        raise TrainingError(
+            "Weights on groups or examples cannot be measured in a model that is sharded by "
+            "`fully_shard`; put weights on tasks, or use DistributedDataParallel."
+        )
     products = ExampleProducts(module, parameters, aim.direction, way=way)
     alignments: dict[str, Tensor] = {}
     measured: dict[str, Tensor] = {}
@@ -64,25 +73,54 @@ def measured_examples(
     for task, part in parts.items():
         # Of each task its own: what one's examples do not allow need not be denied the next.
         norms = ExampleNorms(module, parameters) if alignment.needs_norms else None
-        products.look_again()
-        sums, counts = torch.zeros(2, part.count, dtype=torch.float32)
-        for given, losses in losses_of(task):
-            places = _places(given, task, part)
-            inner = products(losses)
-            squared = torch.ones_like(inner) if norms is None else norms(losses)
-            agreed = alignment.measure(inner, aim.direction_squared.to(inner), squared.to(inner))
-            sums.index_add_(0, places, agreed.float().cpu())
-            counts.index_add_(0, places, torch.ones(len(places), dtype=torch.float32))
+        add = partial(_added, aim, task, part, products, losses_of, alignment, norms)
+        found = ranks.attempt(add, torch.zeros(2, part.count, dtype=torch.float32))
+        sums, counts = ranks.add_up(found) if ranks.several else found
         means[task] = float(sums.double().sum() / counts.sum())
         alignments[task] = torch.where(counts > 0, sums / counts.clamp(min=1), means[task])
         measured[task] = counts > 0
+    way_found, error = _worst(products, ranks)
     return ExampleAgreements(
         alignments=alignments,
         measured=measured,
         means=means,
-        way=products.way,
-        relative_error=products.relative_error,
+        way=way_found,
+        relative_error=error,
     )
+
+
+def _added(
+    aim: Aim,
+    task: str,
+    part: Part,
+    products: ExampleProducts,
+    losses_of: LossesOf,
+    alignment: Alignment,
+    norms: ExampleNorms | None,
+) -> Tensor:
+    """Sums of the alignments of each unit's examples, and how many they are; two rows."""
+    products.look_again()
+    sums, counts = found = torch.zeros(2, part.count, dtype=torch.float32)
+    for given, losses in losses_of(task):
+        places = _places(given, task, part)
+        inner = products(losses)
+        squared = torch.ones_like(inner) if norms is None else norms(losses)
+        agreed = alignment.measure(inner, aim.direction_squared.to(inner), squared.to(inner))
+        sums.index_add_(0, places, agreed.float().cpu())
+        counts.index_add_(0, places, torch.ones(len(places), dtype=torch.float32))
+    return found
+
+
+def _worst(products: ExampleProducts, ranks: Ranks) -> tuple[str, float | None]:
+    """The way that products were computed, and their largest error, in any process."""
+    error = products.relative_error
+    if not ranks.several:
+        return products.way, error
+    ways = get_args(Way)
+    own = [float(ways.index(products.way)), -1.0 if error is None else error]
+    table = ranks.table(own)
+    way, worst = int(table[:, 0].max()), float(table[:, 1].max())
+    return ways[way], None if worst == -1.0 else worst
 
 
 def _places(given: object, task: str, part: Part) -> Tensor:

@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 
 from tawt.errors import WeightsError
-from tawt.hypergradient.aims import LossOf, OwnAlignment, aimed
+from tawt.hypergradient.aims import OwnAlignment, aimed
 from tawt.hypergradient.examples import LossesOf, measured_examples
+from tawt.hypergradient.passes import LossOf, passes_for
 from tawt.hypergradient.result import Hypergradient
 from tawt.hypergradient.tasks import measured_tasks
+from tawt.ranks import Ranks, watched_calls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +36,7 @@ def hypergradient(
     own_alignment: OwnAlignment = "itself",
     modules: Sequence[nn.Module] = (),
     way: Way = "auto",
+    ranks: Ranks | None = None,
 ) -> Hypergradient:
     """Measure every unit against the targets.
 
@@ -56,6 +59,8 @@ def hypergradient(
             cosine of one always. "held-out" draws other examples for its side of the comparison.
         modules: All that `losses_of` runs: representation and heads.
         way: How products with single examples are computed, as for `ExampleProducts`.
+        ranks: The processes that measure together, each by its own `loss_of` and `losses_of`; by
+            default this one alone.
 
     Example:
         >>> from tawt.hypergradient import Cosine
@@ -77,25 +82,33 @@ def hypergradient(
         raise WeightsError(
             "Weights on examples or groups need the loss of single examples; pass `losses_of`."
         )
-    aim = aimed(
-        parameters,
-        weighed=[name for name, part in units.parts.items() if part.is_whole],
-        targets=targets,
-        weights=weights.shares(),
-        loss_of=loss_of,
-        alignment=alignment,
-        own_alignment=own_alignment,
-    )
-    finer = measured_examples(
-        aim,
-        {name: part for name, part in units.parts.items() if not part.is_whole},
-        losses_of=losses_of,
-        parameters=parameters,
-        modules=modules,
-        alignment=alignment,
-        way=way,
-    )
-    whole = measured_tasks(aim, alignment)
+    ranks = ranks or Ranks(None, size=1, rank=0)
+    with watched_calls() as calls:
+        passes = passes_for(
+            parameters, loss_of=loss_of, alignment=alignment, ranks=ranks, calls=calls
+        )
+        aim = aimed(
+            parameters,
+            weighed=[name for name, part in units.parts.items() if part.is_whole],
+            targets=targets,
+            weights=weights.shares(),
+            loss_of=loss_of,
+            alignment=alignment,
+            own_alignment=own_alignment,
+            passes=passes,
+            ranks=ranks,
+        )
+        finer = measured_examples(
+            aim,
+            {name: part for name, part in units.parts.items() if not part.is_whole},
+            losses_of=losses_of,
+            parameters=parameters,
+            modules=modules,
+            alignment=alignment,
+            way=way,
+            ranks=ranks,
+        )
+        whole = measured_tasks(aim, alignment)
     found = torch.zeros_like(weights.logs)
     measured = torch.ones(len(found), dtype=torch.bool)
     for name, span in units.spans.items():
