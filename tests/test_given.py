@@ -42,7 +42,7 @@ WRONG_LOSSES = {
     "a dictionary": (lambda loss: {"loss": loss}, "got dict"),
     "a float": (lambda loss: loss.item(), "got float"),
     "nothing": (lambda loss: None, "got NoneType"),
-    "a pair": (lambda loss: (loss, 1), "got tuple"),
+    "three of them": (lambda loss: (loss, loss, loss), "got tuple"),
     "an array": (lambda loss: loss.detach().numpy(), "got ndarray"),
     "a vector": (lambda loss: loss.repeat(3), r"shape \(3,\)"),
     "a vector of one": (lambda loss: loss[None], r"shape \(1,\)"),

@@ -8,7 +8,15 @@ with zeros, so that the others need not wait for it for ever; in the end all of 
 
 from tawt.ranks.buckets import Buckets
 from tawt.ranks.group import Ranks
-from tawt.ranks.sharded import Shards
-from tawt.ranks.wrappers import Calls, watched_calls
+from tawt.ranks.sharded import Shards, reshard
+from tawt.ranks.wrappers import Calls, check_parameters, watched_calls
 
-__all__ = ["Buckets", "Calls", "Ranks", "Shards", "watched_calls"]
+__all__ = [
+    "Buckets",
+    "Calls",
+    "Ranks",
+    "Shards",
+    "check_parameters",
+    "reshard",
+    "watched_calls",
+]

@@ -14,15 +14,16 @@ from tawt.errors import WeightsError, suggestion
 from tawt.given import names_of, scalar_loss
 from tawt.weighting.clipping import clip_weighed
 from tawt.weighting.outcome import Outcome
-from tawt.weighting.states import check_keys, check_names, checked_history, checked_logs
+from tawt.weighting.states import check_keys, check_names, checked_history, checked_logs, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from torch.distributed import ProcessGroup
     from torch.optim import Optimizer
 
     from tawt.hypergradient import LossesOf, LossOf
-    from tawt.weights import SourceWeights, WeightUpdate
+    from tawt.weights import History, SourceWeights, WeightUpdate
 
 
 class Weighting(ABC):
@@ -32,12 +33,12 @@ class Weighting(ABC):
 
     Attributes:
         weights: The current weights; `weights.units` says what they are put on.
-        history: Every update so far, in order.
+        history: Every update so far, in order; of more than 10,000, every second or fourth.
         target: The convex combination of targets, or none where nothing is learned.
     """
 
     weights: SourceWeights
-    history: list[WeightUpdate]
+    history: History
     target: dict[str, float]
 
     def __getitem__(self, task: str) -> float:
@@ -137,16 +138,12 @@ class Weighting(ABC):
     @property
     def skipped(self) -> int:
         """How many updates were skipped; the history has the reason of each."""
-        return sum(update.skipped is not None for update in self.history)
+        return self.history.skipped
 
     @property
     def failures(self) -> list[str]:
         """Why updates were skipped; one whose target had nothing left to learn has not failed."""
-        return [
-            update.skipped
-            for update in self.history
-            if update.skipped is not None and update.target_norm != 0.0
-        ]
+        return self.history.failures
 
     @property
     def asked_twice(self) -> frozenset[str]:
@@ -170,15 +167,23 @@ class Weighting(ABC):
         losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
+        group: ProcessGroup | None = None,
     ) -> WeightUpdate | None:
         """Move the weights, if they move at all, and say what happened."""
 
     def state_dict(self) -> dict[str, Any]:
-        """The weights and their history; the rest is the constructor's."""
+        """The weights and their history, in values that JSON knows; the rest is the constructor's.
+
+        Numbers on tasks are lists, and on finer units text (base64 of their bytes). A round trip
+        through JSON is exact.
+        """
         return {
             "names": list(self.weights.names),
-            "logs": self.weights.logs.clone(),
-            "history": [update.to_json() for update in self.history],
+            "logs": plain(self.weights.logs, finer=bool(self.weights.units.finer)),
+            # A tuple, which `torch.distributed.checkpoint` takes as one value: a list of mappings
+            # it would take apart, and give back only what is in the history already.
+            "history": tuple(update.to_json() for update in self.history),
+            "left_out": self.history.left_out(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -189,9 +194,12 @@ class Weighting(ABC):
         """
         self.weights, self.history = self._checked_state(state)
 
-    def _checked_state(self, state: Mapping[str, Any]) -> tuple[SourceWeights, list[WeightUpdate]]:
+    def _checked_state(self, state: Mapping[str, Any]) -> tuple[SourceWeights, History]:
         """Copies of what the state holds, if it is one of this weighting."""
         check_keys(state, ["names", "logs", "history"])
         check_names(state["names"], self.weights.names)
         logs = checked_logs(state["logs"], self.weights.logs)
-        return self.weights.restored(logs), checked_history(state["history"], self.weights.names)
+        history = checked_history(
+            state["history"], self.weights.names, left_out=state.get("left_out")
+        )
+        return self.weights.restored(logs), history

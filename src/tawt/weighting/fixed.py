@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from tawt.given import names_of
 from tawt.weighting.base import Weighting
-from tawt.weights import Initial, SourceWeights, WeightUpdate
+from tawt.weights import History, Initial, SourceWeights, WeightUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from torch import Tensor, nn
+    from torch.distributed import ProcessGroup
 
     from tawt.hypergradient import LossesOf, LossOf
 
@@ -43,7 +44,7 @@ class Fixed(Weighting):
     ) -> None:
         names = names_of(tasks, what="`tasks`")
         self.weights = SourceWeights.initial(initial, names, sizes=sizes)
-        self.history = []
+        self.history = History()
         self.target = {}
 
     def update(
@@ -54,6 +55,7 @@ class Fixed(Weighting):
         losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
+        group: ProcessGroup | None = None,
     ) -> WeightUpdate | None:
         """Do nothing: no batch is drawn and no gradient is taken."""
         return None

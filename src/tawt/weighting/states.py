@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,9 +12,47 @@ import torch
 from torch import Tensor
 
 from tawt.errors import WeightsError
-from tawt.weights import WeightUpdate
+from tawt.weights import History, WeightUpdate
 
 _REMEDY = "Load what `state_dict` of a weighting with the same arguments returned."
+
+
+def plain(numbers: Tensor, *, finer: bool) -> list[float | None] | dict[str, str]:
+    """A vector in values that JSON knows, to the last bit.
+
+    Args:
+        numbers: One for each unit.
+        finer: Whether units are finer than tasks, and may be millions: then base64 of their bytes,
+            under the name of their precision. Otherwise a list, with None for −∞, the logarithm
+            of a weight of zero, which JSON has no number for.
+
+    Example:
+        >>> plain(torch.tensor([0.5, -math.inf]), finer=False)
+        [0.5, None]
+        >>> plain(torch.tensor([0.5, 1.0]), finer=True)
+        {'float32': 'AAAAPwAAgD8='}
+    """
+    values = numbers.detach().cpu().contiguous()
+    if not finer:
+        return [None if value == -math.inf else value for value in values.tolist()]
+    array = values.numpy()
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return {str(array.dtype): base64.b64encode(little.tobytes()).decode()}
+
+
+def _vector(saved: object, what: str) -> object:
+    """What `plain` made of a vector, as numbers again; anything else as it is."""
+    if isinstance(saved, Mapping) and len(saved) == 1:
+        ((kind, text),) = saved.items()
+        try:
+            dtype = np.dtype(kind).newbyteorder("<")
+            found = np.frombuffer(base64.b64decode(text, validate=True), dtype=dtype)
+        except (TypeError, ValueError) as error:
+            raise WeightsError(f"`{what}` of the saved state are no numbers. {_REMEDY}") from error
+        return found.astype(dtype.newbyteorder("="))
+    if isinstance(saved, list | tuple):
+        return [-math.inf if value is None else value for value in saved]
+    return saved
 
 
 def check_keys(state: Mapping[str, Any], keys: Iterable[str]) -> None:
@@ -56,6 +95,7 @@ def check_names(saved: object, names: Sequence[str]) -> None:
 
 def checked_tensor(saved: object, like: Tensor, *, what: str) -> Tensor:
     """A copy, if it has the shape and the precision of `like`; of a list, the numbers in it."""
+    saved = _vector(saved, what)
     if isinstance(saved, np.ndarray):
         saved = torch.as_tensor(saved)
     if isinstance(saved, list | tuple):
@@ -99,8 +139,14 @@ def checked_logs(saved: object, like: Tensor) -> Tensor:
     return logs
 
 
-def checked_history(saved: object, names: Sequence[str]) -> list[WeightUpdate]:
-    """The updates, if all are updates of these tasks' weights."""
+def checked_history(saved: object, names: Sequence[str], *, left_out: Any) -> History:
+    """The updates, if all are updates of these tasks' weights.
+
+    Args:
+        saved: Those that were kept.
+        names: Of the tasks.
+        left_out: What is known of the others; nothing in states of older versions, which kept all.
+    """
     if not isinstance(saved, list | tuple):
         raise WeightsError(
             f"`history` of the saved state must be a list of updates; got {type(saved).__name__}. "
@@ -113,4 +159,4 @@ def checked_history(saved: object, names: Sequence[str]) -> list[WeightUpdate]:
                 f"`history` of the saved state has an update of {', '.join(update.weights)}; the "
                 f"tasks are {', '.join(names)}. {_REMEDY}"
             )
-    return history
+    return History(history) if left_out is None else History.restored(history, left_out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,8 +14,10 @@ from torch import Tensor, nn
 from tawt.errors import TrainingError, WeightsError
 from tawt.given import modules_of, names_of
 from tawt.gradients import trainable, untouched
+from tawt.ranks import Ranks, check_parameters, reshard
 from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment, hypergradient
 from tawt.units import Units
+from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
 from tawt.weighting.outcome import Outcome
 from tawt.weighting.rule import (
@@ -25,14 +28,15 @@ from tawt.weighting.rule import (
     share_range,
 )
 from tawt.weighting.starting import check_ratio, check_roles, convex, initial_weights
-from tawt.weighting.states import check_keys, check_names, checked_tensor
+from tawt.weighting.states import check_keys, check_names, checked_tensor, plain
 from tawt.weighting.stepping import Stepping
 from tawt.weighting.writing import written
-from tawt.weights import Initial, WeightUpdate, known_names
+from tawt.weights import History, Initial, SourceWeights, WeightUpdate, known_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from torch.distributed import ProcessGroup
     from torch.optim import Optimizer
 
 _log = logging.getLogger(__name__)
@@ -98,7 +102,7 @@ class TargetAware(Weighting):
         check_roles(sources, self.target)
         self.rule = UpdateRule.robust() if rule is None else checked_rule(rule)
         self.target_share = target_share = plain_share(target_share)
-        self.history = []
+        self.history = History()
         weighed = [] if target_share is None else [*self.target]
         if units is None:
             units = Units.of_tasks([*sources, *weighed])
@@ -130,7 +134,7 @@ class TargetAware(Weighting):
 
     def __repr__(self) -> str:
         target = next(iter(self.target)) if len(self.target) == 1 else self.target
-        updates = len(self.history)
+        updates = self.history.updates
         return f"TargetAware(target={target!r}, updates={updates}, {self.weights.shown()})"
 
     def outcome(self) -> Outcome:
@@ -176,8 +180,13 @@ class TargetAware(Weighting):
         losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
+        group: ProcessGroup | None = None,
     ) -> WeightUpdate:
         """Measure every source against the target and move the weights.
+
+        In a process group all processes call it. The weights move as those of one process would
+        that had the batches of all of them, and are the same in all of them afterwards, to the
+        last bit.
 
         Parameters, `.grad`, buffers, random streams and train/eval modes are left as they were.
         (So a `loss_of` that draws its batch from a global random stream draws what training would
@@ -189,7 +198,9 @@ class TargetAware(Weighting):
             representation: The module that the tasks share, or its parameters.
             loss_of: Called with a task's name, returns that task's scalar loss on a fresh batch,
                 graph attached. Within one update, a second call for the same task should return
-                other examples than the first.
+                other examples than the first. In several processes, each has a batch of its own;
+                where they differ in size, return pairs of the loss and its number of examples,
+                which may be 0.
             losses_of: Where units are finer than tasks: called with a source's name, gives its
                 examples in batches, as pairs of their positions and a function that runs the
                 model on them and returns the loss of each. All, or a sample: units without an
@@ -198,35 +209,59 @@ class TargetAware(Weighting):
             touching: Other modules that `loss_of` runs and that keep statistics (a head with
                 batch-norm, say), to be restored too; with units finer than tasks, all that
                 `losses_of` runs.
+            group: The processes that update together; by default all, where `torch.distributed`
+                is initialised.
 
         Raises:
+            WeightsError: Processes differ in their configuration or in their weights.
             TrainingError: A loss is no scalar tensor; the target's does not reach the
                 representation, or has a gradient of zero already at the first update; or the model
                 uses reentrant activation checkpointing, through which nothing can be measured.
         """
-        modules = modules_of(touching)
-        if isinstance(representation, nn.Module):
-            modules.append(representation)
-        parameters = trainable(representation)
+        ranks = Ranks.of(group)
+        nothing: tuple[list[Tensor], list[nn.Module]] = [], []
+        parameters, modules = ranks.attempt(lambda: _given(representation, touching), nothing)
+        if ranks.several:
+            check_alike(ranks, {**self._configuration, **self._now(parameters)})
         # Inference mode is stronger than no_grad, and enable_grad alone would not lift it.
         with (
             untouched(modules, parameters=parameters),
             torch.inference_mode(mode=False),
             torch.enable_grad(),
         ):
-            measured = self._measured(parameters, modules, loss_of, losses_of)
+            measured = self._measured(parameters, modules, loss_of, losses_of, ranks)
         reason = self._reason(measured)
         if reason is None:
-            moved = self.weights.moved(self._stepping.moved(self.weights.logs, measured.values))
+            moved = self._moved(measured, ranks)
             reason = self._stepping.problem(moved.logs)
             if reason is None:
                 self.weights = moved
                 self._remember(measured)
-        number = len(self.history) + 1 if step is None else step
+        number = self.history.updates + 1 if step is None else step
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
         self.history.append(written(self.weights, measured, step=number, skipped=reason))
         return self.history[-1]
+
+    def _moved(self, measured: Hypergradient, ranks: Ranks) -> SourceWeights:
+        logs = self._stepping.moved(self.weights.logs, measured.values)
+        # Processors differ in the last digit of an exponential, and a drift is refused.
+        return self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
+
+    @cached_property
+    def _configuration(self) -> dict[str, object]:
+        """What must be the same in all processes, and never changes."""
+        return {
+            "The tasks": list(self.weights.names),
+            "The targets": self.target,
+            "The target's shares": self.target_share,
+            "The update rules": self.rule,
+            "The units": self.weights.units.fingerprint(),
+        }
+
+    def _now(self, parameters: Sequence[Tensor]) -> dict[str, object]:
+        updates = self.history.updates
+        return fingerprint_of(self.weights, updates=updates, parameters=parameters)
 
     def _reason(self, measured: Hypergradient) -> str | None:
         """Why what was measured cannot move the weights, if it cannot."""
@@ -236,7 +271,7 @@ class TargetAware(Weighting):
         if measured.target_norm > 0:
             return None
         names = ", ".join(map(repr, self.target))
-        if not self.history:
+        if not self.history.updates:
             raise TrainingError(
                 f"The loss of the target {names} has a gradient of zero with respect to the "
                 "representation, so nothing can be compared with it. Is the loss constant, or the "
@@ -251,6 +286,7 @@ class TargetAware(Weighting):
         modules: list[nn.Module],
         loss_of: LossOf,
         losses_of: LossesOf | None,
+        ranks: Ranks,
     ) -> Hypergradient:
         return hypergradient(
             parameters,
@@ -262,6 +298,7 @@ class TargetAware(Weighting):
             own_alignment=self._own_alignment,
             modules=modules,
             way=self.rule.way,
+            ranks=ranks,
         )
 
     @property
@@ -279,12 +316,13 @@ class TargetAware(Weighting):
         self.mean_alignments += torch.where(measured.measured, change, 0.0)
 
     def state_dict(self) -> dict[str, Any]:
-        """The weights and their history; the rest is the constructor's."""
+        """The weights and their history, as `Weighting.state_dict`, and means of alignments."""
+        finer = bool(self.weights.units.finer)
         return {
             **super().state_dict(),
             "units": self.weights.units.fingerprint(),
-            "mean_alignments": self.mean_alignments.clone(),
-            "measured": self._measured_times.clone(),
+            "mean_alignments": plain(self.mean_alignments, finer=finer),
+            "measured": plain(self._measured_times, finer=finer),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -317,6 +355,19 @@ class TargetAware(Weighting):
             )
         self.weights, self.history = weights, history
         self.mean_alignments, self._measured_times = means, measured
+
+
+def _given(
+    representation: nn.Module | Iterable[Tensor], touching: Iterable[nn.Module]
+) -> tuple[list[Tensor], list[nn.Module]]:
+    """Parameters and modules of an update, if they are such that something can be measured."""
+    modules = modules_of(touching)
+    if isinstance(representation, nn.Module):
+        modules.append(representation)
+    reshard(modules)
+    parameters = trainable(representation)
+    check_parameters(parameters)
+    return parameters, modules
 
 
 def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:

@@ -33,6 +33,11 @@ class WeightUpdate:
     summary: dict[str, Any] | None = None
     """Of the weights on units finer than tasks, where there are any; the rest is about tasks."""
 
+    @property
+    def failure(self) -> str | None:
+        """Why it was skipped; one whose target had nothing left to learn has not failed."""
+        return None if self.target_norm == 0.0 else self.skipped
+
     def to_json(self) -> dict[str, Any]:
         """The update as plain JSON values; the summary is called `units` there, if there is one."""
         values = asdict(self)
