@@ -883,8 +883,8 @@ def test_two_gradients_are_the_most_ever_held(count, own_alignment, share, monke
             held.append(live_gradients(encoder.weight))
         return dot(left, right)
 
-    monkeypatch.setattr(tawt.hypergradient.aims, "gradient_of", watched_gradient_of)
-    monkeypatch.setattr(tawt.hypergradient.aims, "dot", watched_dot)
+    monkeypatch.setattr(tawt.hypergradient.passes, "gradient_of", watched_gradient_of)
+    monkeypatch.setattr(tawt.hypergradient.passes, "dot", watched_dot)
     rule = UpdateRule(own_alignment=own_alignment)
     weighting = TargetAware(sources=names, target="goal", target_share=share, rule=rule)
     weighting.update(encoder, loss_of=loss_of)

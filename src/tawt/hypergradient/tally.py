@@ -132,7 +132,7 @@ class Tally:
         for place, product in enumerate(products):
             if divides and product.number is not None:
                 by[place] = counts[product.number]
-        known = torch.tensor([norms or product.number is None for product in products])
+        known = torch.tensor([norms or p.number is None for p in products], dtype=torch.bool)
         broken = ~known & ~torch.isfinite(squared)
         return Settled(
             target_squared=float(head[0]),
