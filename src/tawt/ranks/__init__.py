@@ -8,7 +8,7 @@ with zeros, so that the others need not wait for it for ever; in the end all of 
 
 from tawt.ranks.buckets import Buckets
 from tawt.ranks.group import Ranks
-from tawt.ranks.sharded import Shards, reshard
+from tawt.ranks.sharded import Shards, own_part, reshard, total_norm
 from tawt.ranks.wrappers import Calls, check_parameters, watched_calls
 
 __all__ = [
@@ -17,6 +17,8 @@ __all__ = [
     "Ranks",
     "Shards",
     "check_parameters",
+    "own_part",
     "reshard",
+    "total_norm",
     "watched_calls",
 ]

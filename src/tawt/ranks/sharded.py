@@ -10,16 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor, nn
 
 from tawt.errors import TrainingError
-from tawt.gradients import Gradient
 from tawt.ranks.wrappers import is_distributed_tensor, is_fully_sharded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tawt.gradients import Gradient
     from tawt.ranks.wrappers import Calls
 
 
@@ -73,7 +72,7 @@ class Shards:
         leaves = [*known.values(), *_leaves(loss)]
         with _grads_put_back(leaves):
             loss.backward()  # type: ignore[no-untyped-call]
-            return [_local(parameter.grad) for parameter in self.parameters]
+            return [None if p.grad is None else own_part(p.grad).detach() for p in self.parameters]
 
     def _check(self, groups: Sequence[Any], known: dict[int, Tensor]) -> None:
         if any(id(parameter) not in known for parameter in self.parameters):
@@ -164,20 +163,25 @@ def _grads_put_back(leaves: Sequence[Tensor]) -> Iterator[None]:
             leaf.grad = grad
 
 
-def _local(grad: Any) -> Tensor | None:
-    if grad is None:
-        return None
-    found: Tensor = grad.to_local() if is_distributed_tensor(grad) else grad
-    return found.detach()
+def own_part(gradient: Any) -> Tensor:
+    """The gradient itself, or the part of it that this process has."""
+    found: Tensor = gradient.to_local() if is_distributed_tensor(gradient) else gradient
+    return found
 
 
-def whole(number: Tensor) -> Tensor:
-    """A number of all parts together, where it is kept in parts."""
-    return number.full_tensor() if is_distributed_tensor(number) else number  # type: ignore[attr-defined,no-any-return]
+def total_norm(gradients: Sequence[Tensor]) -> Tensor:
+    """The norm of all of them together; of sharded ones, of all their parts.
 
-
-def no_grad_scaled(grad: Tensor, factor: Tensor) -> None:
-    """Multiply a gradient in place, its own part where it is sharded."""
-    with torch.no_grad():
-        part: Tensor = grad.to_local() if is_distributed_tensor(grad) else grad  # type: ignore[attr-defined]
-        part.mul_(factor.to(part.device))
+    Example:
+        >>> import torch
+        >>> total_norm([torch.tensor([3.0]), torch.tensor([4.0])])
+        tensor(5.)
+    """
+    cut = [gradient for gradient in gradients if is_distributed_tensor(gradient)]
+    if not cut:
+        return nn.utils.get_total_norm(gradients)
+    known: Any = nn.utils.get_total_norm(cut)
+    norms: list[Tensor] = [known.full_tensor()]
+    rest = [gradient for gradient in gradients if not is_distributed_tensor(gradient)]
+    norms += [nn.utils.get_total_norm(rest)] if rest else []
+    return nn.utils.get_total_norm(norms)

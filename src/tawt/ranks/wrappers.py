@@ -98,7 +98,7 @@ def check_parameters(parameters: Iterable[Tensor]) -> None:
                 "The representation's parameters are partitioned by DeepSpeed (ZeRO-3), in which "
                 "nothing can be measured; use ZeRO-1 or 2, DDP, or `fully_shard`."
             )
-        if _is_a(parameter, "torch.distributed.fsdp", "FlatParameter"):
+        if getattr(parameter, "_fsdp_flattened", False):
             raise refused_fsdp1()
 
 

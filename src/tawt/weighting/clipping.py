@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from tawt.errors import TrainingError, is_number
 from tawt.given import parameters_of
+from tawt.ranks import own_part, total_norm
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +40,9 @@ def clip_weighed(
     gradients = [p.grad for p in parameters_of(parameters) if p.grad is not None]
     if not gradients or share == 0:
         return torch.zeros(())  # a task without weight has a gradient of zeros
-    norm = nn.utils.get_total_norm(gradients) / share
+    norm = total_norm(gradients) / share
     # Without the small constant of torch's own, beside which a small weight would be lost.
     shrink = torch.where(norm > max_norm, max_norm / norm, torch.ones_like(norm))
-    for gradient in gradients:
+    for gradient in map(own_part, gradients):
         gradient.mul_(shrink.to(gradient.device))
     return norm
