@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -173,11 +174,15 @@ def untouched(
 ) -> Iterator[Callable[[], None]]:
     """Leave buffers, train/eval modes and every random stream as they were found.
 
-    Parameters and `.grad` need no care: nothing inside tawt writes them while measuring.
+    Nothing inside tawt writes parameters or `.grad` while measuring. Where the caller's own code
+    does write `.grad` (a `loss_of` that calls `backward`, a hook), that is an error.
 
     Args:
         modules: Whose buffers (batch-norm statistics, say) and modes are restored.
         parameters: Where the measuring happens, if not on the modules' own devices.
+
+    Raises:
+        TrainingError: `.grad` is not as it was.
 
     Yields:
         A function that puts buffers and random streams back at once, so that a second run begins
@@ -199,14 +204,17 @@ def untouched(
     ]
     python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
     torch_state = torch.get_rng_state()
-    cuda_states = [(d, torch.cuda.get_rng_state(d)) for d in _cuda_devices(inner, parameters)]
+    parameters = [*parameters, *_own_parameters(inner)]
+    streams = [(stream, stream.get()) for stream in _streams(parameters)]
+    grads = [(p, p.grad, None if p.grad is None else p.grad._version) for p in parameters]
+    torch.clear_autocast_cache()  # casts that were made without a graph would hide parameters
 
     def put_back() -> None:
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002
         torch.set_rng_state(torch_state)
-        for device, state in cuda_states:
-            torch.cuda.set_rng_state(state, device)
+        for stream, state in streams:
+            stream.set(state)
         for module, name, buffer, value in kept:
             if buffer is not None and value is not None:
                 # Not through autograd, which would take a graph made before for spoilt.
@@ -217,9 +225,15 @@ def untouched(
         yield put_back
     finally:
         put_back()
+        torch.clear_autocast_cache()
         for module, training in modes:
             if module.training != training:
                 module.training = training
+    if any(p.grad is not grad or (grad is not None and grad._version != v) for p, grad, v in grads):
+        raise TrainingError(
+            "`.grad` changed during the measurement, which must leave it as it is. Does `loss_of` "
+            "call `backward` or `zero_grad`, or a hook write to `.grad`? Return the loss alone."
+        )
 
 
 def _all_inside(modules: Iterable[nn.Module]) -> list[nn.Module]:
@@ -234,9 +248,31 @@ def _all_inside(modules: Iterable[nn.Module]) -> list[nn.Module]:
     return list(found.values())
 
 
-def _cuda_devices(modules: Iterable[nn.Module], parameters: Iterable[Tensor]) -> list[int]:
-    if not torch.cuda.is_available():
-        return []
-    inside = (p for module in modules for p in module._parameters.values() if p is not None)
-    devices = {tensor.device for tensor in [*parameters, *inside]}
-    return sorted({d.index for d in devices if d.type == "cuda" and d.index is not None})
+def _own_parameters(modules: Iterable[nn.Module]) -> list[Tensor]:
+    return [p for module in modules for p in module._parameters.values() if p is not None]
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """The global random stream of a device that is not the CPU."""
+
+    kind: str
+    index: int
+
+    def get(self) -> Tensor:
+        module: Any = torch.get_device_module(self.kind)
+        found: Tensor = module.get_rng_state(*self._which())
+        return found
+
+    def set(self, state: Tensor) -> None:
+        module: Any = torch.get_device_module(self.kind)
+        module.set_rng_state(state, *self._which())
+
+    def _which(self) -> tuple[int, ...]:
+        return () if self.kind == "mps" else (self.index,)  # of which there is one
+
+
+def _streams(parameters: Iterable[Tensor]) -> list[_Stream]:
+    devices = {parameter.device for parameter in parameters}
+    found = {_Stream(d.type, d.index or 0) for d in devices if d.type not in ("cpu", "meta")}
+    return sorted(found, key=lambda stream: (stream.kind, stream.index))

@@ -280,10 +280,10 @@ def main():
         timeout=timedelta(seconds=60),
     )
     for check in CHECKS:
-        print(check.__name__, flush=True)
+        sys.stdout.write(f"{check.__name__}\n")
         check(World(rank, size))
         dist.barrier()
-    print("done", flush=True)
+    sys.stdout.write("done\n")
     dist.destroy_process_group()
 
 
