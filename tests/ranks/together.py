@@ -149,8 +149,10 @@ def every_rule_is_that_of_the_union(world):
             UpdateRule(alignment=CurvatureWeighted(ConjugateGradient(damping=1.0))),
         ),
         "adam": ({}, UpdateRule(alignment=CurvatureWeighted(AdamDiagonal()))),
-        "two targets": ({"sources": ["far"], "target": {"goal": 0.7, "near": 0.3},
-                         "target_share": "learned"}, UpdateRule.robust()),
+        "two targets": (
+            {"sources": ["far"], "target": {"goal": 0.7, "near": 0.3}, "target_share": "learned"},
+            UpdateRule.robust(),
+        ),
     }
     alone = dist.new_group([world.rank], use_local_synchronization=True)
     for name, (options, rule) in rules.items():
@@ -366,7 +368,9 @@ def trained_and_updated(world, how, *, unused):
     assert wrapped.require_backward_grad_sync
     if unused:
         outside = wrapped(torch.zeros(2, 6).double(), "goal").sum()
-        same_error(lambda: found.update(model.encoder, loss_of=lambda _: outside), "before `update`")
+        same_error(
+            lambda: found.update(model.encoder, loss_of=lambda _: outside), "before `update`"
+        )
 
 
 def accumulating_in_a_wrapped_model(world):

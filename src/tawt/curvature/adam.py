@@ -67,6 +67,16 @@ class AdamDiagonal(Curvature):
                 f"AdamDiagonal's `damping` must be positive and finite; got {self.damping!r}."
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: in another process the optimiser is another, to be followed again."""
+        return {**self.__dict__, "_followed": None}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> AdamDiagonal:
+        """A copy that follows the same optimiser."""
+        found = AdamDiagonal(self.damping)
+        found._followed = self._followed
+        return found
+
     def follow(self, optimiser: Optimizer) -> None:
         """Take the second moments from this optimiser from now on.
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from tawt.errors import TrainingError
 from tawt.given import counted_loss
 from tawt.gradients import Gradient, gradient_of, width
 
@@ -101,7 +102,16 @@ class WeightedHessian:
         # Fused attention has no second derivative; attention written out has. Backward passes are
         # inside too: activation checkpointing runs layers again in them.
         with sdpa_kernel(SDPBackend.MATH):
-            return self._product(vector)
+            try:
+                return self._product(vector)
+            except RuntimeError as error:
+                if "double backward" not in str(error):
+                    raise
+                raise TrainingError(
+                    "The model is compiled, and torch.compile has no second derivative, which this "
+                    "curvature needs. Compute `loss_of` with the model as it was before "
+                    "`torch.compile`, or use `Cosine` or AdamDiagonal."
+                ) from error
 
     def _product(self, vector: Vector) -> Vector:
         if self._gradient is None:

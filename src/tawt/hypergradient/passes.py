@@ -196,9 +196,7 @@ class ShardedPasses:
         """This process's part of the loss, and its part of the gradient of all processes."""
         ranks, tally = self.tally.ranks, self.tally
         nothing: tuple[Tensor, float | None] = torch.zeros(()), 0.0
-        loss, count = ranks.attempt(
-            lambda: counted_loss(self.loss_of(task), task=task), nothing
-        )
+        loss, count = ranks.attempt(lambda: counted_loss(self.loss_of(task), task=task), nothing)
         own = tally.add(task, count, reached=int(loss.requires_grad))
         here = float(loss.requires_grad)
         # Before the backward pass, for which all processes wait.
@@ -233,9 +231,7 @@ class ShardedPasses:
         copies = self.shards.copies
         shared = shared[0] / copies, shared[1] / copies
         parts = [Product(p.inner / copies, p.squared / copies, p.number) for p in products]
-        return self.tally.settled(
-            shared, parts, losses, divides=False, norms=True, targets=targets
-        )
+        return self.tally.settled(shared, parts, losses, divides=False, norms=True, targets=targets)
 
 
 def _check_unsharded(calls: Calls) -> None:

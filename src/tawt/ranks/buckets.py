@@ -75,9 +75,7 @@ class Buckets:
             self._put(flat, whole, stretch)
         return list(whole)
 
-    def along(
-        self, gradient: Gradient, direction: Gradient, count: float
-    ) -> tuple[Tensor, Tensor]:
+    def along(self, gradient: Gradient, direction: Gradient, count: float) -> tuple[Tensor, Tensor]:
         """This process's part of ⟨v, Σ n_r g_r⟩ and ‖Σ n_r g_r‖²; the parts add up to the whole.
 
         Each process gets the sum of one part of the entries only: half of what it costs to send

@@ -58,9 +58,7 @@ class Ranks:
                 "`group` must be a process group that this process is in; got "
                 f"{group!r}. Call `update` only in the processes of the group."
             )
-        found = cls(
-            group, size=distributed.get_world_size(group), rank=distributed.get_rank(group)
-        )
+        found = cls(group, size=distributed.get_world_size(group), rank=distributed.get_rank(group))
         if found.rank < 0:
             raise TrainingError(
                 "This process is not in `group`; call `update` only in the processes of the group."
@@ -146,6 +144,4 @@ class Ranks:
             text = f"{type(error).__name__}: {first_line(error)}"
         sent = text.encode()[:_LONGEST].ljust(_LONGEST, b"\0")
         table = self.table([float(byte) for byte in sent]).to(torch.uint8)
-        return [
-            bytes(row.tolist()).rstrip(b"\0").decode(errors="ignore") for row in table.unbind()
-        ]
+        return [bytes(row.tolist()).rstrip(b"\0").decode(errors="ignore") for row in table.unbind()]
