@@ -67,7 +67,7 @@ def aimed(
     )
     target_squared = squared_norm(combined)
     curvature = alignment.curvature
-    hessian = None
+    hessian: WeightedHessian | None = None
     if isinstance(passes, TogetherPasses) and curvature.needs_hessian:
         hessian = TogetherHessian(parameters, weights, loss_of, passes.buckets, ranks)
     elif curvature.needs_hessian:

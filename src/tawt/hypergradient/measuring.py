@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tawt.weights import SourceWeights
 
 
-def hypergradient(
+def hypergradient(  # noqa: PLR0913 - the parts of a measurement, each by its name
     parameters: Sequence[Tensor],
     *,
     weights: SourceWeights,

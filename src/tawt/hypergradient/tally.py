@@ -80,10 +80,11 @@ class Tally:
         Raises:
             TrainingError: In all processes: one has failed, or they do not fit together.
         """
-        about = [self.counts[since:], [*map(float, self.plain[since:])], self.reached[since:]]
-        passes = len(about[0])
-        sent = torch.tensor([float(self.ranks.failure is not None), *sum(about, [])])
-        table = self.ranks.table(torch.cat([sent.to(numbers), numbers]))
+        about = *self.counts[since:], *map(float, self.plain[since:]), *self.reached[since:]
+        passes = len(about) // 3
+        failed = float(self.ranks.failure is not None)
+        sent = torch.tensor([failed, *about], dtype=torch.float64, device=numbers.device)
+        table = self.ranks.table(torch.cat([sent, numbers]))
         self.ranks.raise_failures((table[:, 0] > 0).tolist())
         counts, plain, reached = table[:, 1 : 1 + 3 * passes].reshape(len(table), 3, -1).unbind(1)
         for number, task in enumerate(self.tasks[since:]):

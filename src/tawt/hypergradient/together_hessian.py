@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -65,15 +66,16 @@ class TogetherHessian(WeightedHessian):
         assert self._total is not None
         return self._total
 
+    def _counted(self, task: str) -> tuple[Tensor, float | None]:
+        return counted_loss(self._loss_of(task), task=task)
+
     def _weighed(self) -> Tensor:
         tally = Tally(self._ranks)
         total = torch.zeros(())
         parts: list[tuple[float, Tensor]] = []
         for name, weight in self._weights.items():
             nothing: tuple[Tensor, float | None] = total, 0.0
-            loss, count = self._ranks.attempt(
-                lambda name=name: counted_loss(self._loss_of(name), task=name), nothing
-            )
+            loss, count = self._ranks.attempt(partial(self._counted, name), nothing)
             parts.append((weight * tally.add(name, count, reached=1), loss))
         _, counts = tally.exchanged(torch.zeros(0, dtype=torch.float64), [])
         terms = [w / n * loss for (w, loss), n in zip(parts, counts.tolist(), strict=True) if w]

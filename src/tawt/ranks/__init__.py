@@ -2,8 +2,8 @@
 
     x = Σ_r n_r x_r / Σ_r n_r              r is a process, n_r its examples
 
-Every process gets the same result to the last bit. A process whose own part fails goes on taking part
-with zeros, so that the others need not wait for it for ever; in the end all of them raise.
+Every process gets the same result to the last bit. A process whose own part fails goes on taking
+part with zeros, so that the others need not wait for it for ever; in the end all of them raise.
 """
 
 from tawt.ranks.buckets import Buckets

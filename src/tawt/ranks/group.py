@@ -79,7 +79,7 @@ class Ranks:
             return otherwise
         try:
             return what()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the others wait for this one
+        except Exception as error:  # whatever it is, the others wait for this one
             if not self.several:
                 raise
             self.failure = error

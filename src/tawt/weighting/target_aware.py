@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from tawt.errors import TrainingError, WeightsError
 from tawt.given import modules_of, names_of
 from tawt.gradients import trainable, untouched
-from tawt.ranks import Ranks, check_parameters, reshard
 from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment, hypergradient
+from tawt.ranks import Ranks, check_parameters, reshard
 from tawt.units import Units
 from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting

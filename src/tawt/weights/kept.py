@@ -116,7 +116,7 @@ class History(Sequence[WeightUpdate]):
         try:
             found.updates, found._every = left_out["updates"], left_out["every"]
             found._skipped = left_out["skipped"]
-            found._failures = Counter({reason: count for reason, count in left_out["failures"]})
+            found._failures = Counter(dict(left_out["failures"]))
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(
                 "`left_out` of the saved state is not what `History.left_out` returns; got "
