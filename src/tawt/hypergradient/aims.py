@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from tawt.curvature import WeightedHessian
 from tawt.gradients import Gradient, add_scaled, dot, squared_norm
-from tawt.hypergradient.passes import JointPasses, LossOf, Passes, TogetherPasses
+from tawt.hypergradient.passes import JointPasses, LossOf, Passes
 from tawt.hypergradient.tally import unreached
+from tawt.hypergradient.together import TogetherPasses
 from tawt.hypergradient.together_hessian import TogetherHessian
 
 if TYPE_CHECKING:

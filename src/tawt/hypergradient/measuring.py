@@ -9,8 +9,8 @@ from torch import Tensor
 
 from tawt.errors import WeightsError
 from tawt.hypergradient.aims import OwnAlignment, aimed
+from tawt.hypergradient.choosing import passes_for
 from tawt.hypergradient.examples import LossesOf, measured_examples
-from tawt.hypergradient.passes import LossOf, passes_for
 from tawt.hypergradient.result import Hypergradient
 from tawt.hypergradient.tasks import measured_tasks
 from tawt.ranks import Ranks, watched_calls
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from tawt.hypergradient.alignments import Alignment
+    from tawt.hypergradient.passes import LossOf
     from tawt.per_example import Way
     from tawt.weights import SourceWeights
 

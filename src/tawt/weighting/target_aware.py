@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from tawt.errors import TrainingError, WeightsError
-from tawt.given import modules_of, names_of
-from tawt.gradients import trainable, untouched
+from tawt.errors import WeightsError
+from tawt.given import names_of
+from tawt.gradients import untouched
 from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment, hypergradient
-from tawt.ranks import Ranks, check_parameters, reshard
+from tawt.ranks import Ranks
 from tawt.units import Units
 from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
+from tawt.weighting.measurable import measurable
 from tawt.weighting.outcome import Outcome
 from tawt.weighting.rule import (
     TargetShare,
@@ -27,8 +28,9 @@ from tawt.weighting.rule import (
     plain_share,
     share_range,
 )
+from tawt.weighting.skipping import reason_to_skip
 from tawt.weighting.starting import check_ratio, check_roles, convex, initial_weights
-from tawt.weighting.states import check_keys, check_names, checked_tensor, plain
+from tawt.weighting.states import check_keys, check_names, checked_means, plain
 from tawt.weighting.stepping import Stepping
 from tawt.weighting.writing import written
 from tawt.weights import History, Initial, SourceWeights, WeightUpdate, known_names
@@ -220,7 +222,7 @@ class TargetAware(Weighting):
         """
         ranks = Ranks.of(group)
         nothing: tuple[list[Tensor], list[nn.Module]] = [], []
-        parameters, modules = ranks.attempt(lambda: _given(representation, touching), nothing)
+        parameters, modules = ranks.attempt(lambda: measurable(representation, touching), nothing)
         if ranks.several:
             check_alike(ranks, {**self._configuration, **self._now(parameters)})
         # Inference mode is stronger than no_grad, and enable_grad alone would not lift it.
@@ -230,7 +232,7 @@ class TargetAware(Weighting):
             torch.enable_grad(),
         ):
             measured = self._measured(parameters, modules, loss_of, losses_of, ranks)
-        reason = self._reason(measured)
+        reason = reason_to_skip(measured, self.target, first=not self.history.updates)
         if reason is None:
             moved = self._moved(measured, ranks)
             reason = self._stepping.problem(moved.logs)
@@ -262,23 +264,6 @@ class TargetAware(Weighting):
     def _now(self, parameters: Sequence[Tensor]) -> dict[str, object]:
         updates = self.history.updates
         return fingerprint_of(self.weights, updates=updates, parameters=parameters)
-
-    def _reason(self, measured: Hypergradient) -> str | None:
-        """Why what was measured cannot move the weights, if it cannot."""
-        if not measured.is_finite:
-            culprits = ", ".join(map(repr, measured.culprits)) or "the curvature's solve"
-            return f"a loss or gradient is not finite: {culprits}"
-        if measured.target_norm > 0:
-            return None
-        names = ", ".join(map(repr, self.target))
-        if not self.history.updates:
-            raise TrainingError(
-                f"The loss of the target {names} has a gradient of zero with respect to the "
-                "representation, so nothing can be compared with it. Is the loss constant, or the "
-                "target's head zero? Train for some steps before the first update, on examples "
-                "that are not fitted yet."
-            )
-        return f"the gradient of the target {names} is zero, so nothing agrees with it"
 
     def _measured(
         self,
@@ -345,29 +330,9 @@ class TargetAware(Weighting):
                 f"The saved weights give the target {share:.4g}, but `target_share` is "
                 f"{self.target_share}. Build the weighting with the same share."
             )
-        means, measured = self.mean_alignments, self._measured_times
-        means = checked_tensor(state["mean_alignments"], means, what="mean_alignments")
-        measured = checked_tensor(state["measured"], measured, what="measured")
-        if not bool(torch.isfinite(means).all() & (measured >= 0).all()):
-            raise WeightsError(
-                "`mean_alignments` of the saved state must be finite, and `measured` counts; some "
-                "are not. Load a state from before that."
-            )
+        means, measured = checked_means(state, self.mean_alignments, self._measured_times)
         self.weights, self.history = weights, history
         self.mean_alignments, self._measured_times = means, measured
-
-
-def _given(
-    representation: nn.Module | Iterable[Tensor], touching: Iterable[nn.Module]
-) -> tuple[list[Tensor], list[nn.Module]]:
-    """Parameters and modules of an update, if they are such that something can be measured."""
-    modules = modules_of(touching)
-    if isinstance(representation, nn.Module):
-        modules.append(representation)
-    reshard(modules)
-    parameters = trainable(representation)
-    check_parameters(parameters)
-    return parameters, modules
 
 
 def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:
