@@ -69,7 +69,7 @@ class Order:
         return order
 
     def _permutation(self, number: int) -> Indices:
-        numbers = np.arange(self.size, dtype=np.int32 if self.size < 2**31 else np.int64)
+        numbers: Indices = np.arange(self.size, dtype=np.int32 if self.size < 2**31 else np.int64)
         if self._shuffled:
             stream(self._seed, *self._purpose, "pass", number).shuffle(numbers)
         return numbers

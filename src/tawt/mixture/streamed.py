@@ -37,7 +37,7 @@ class Cycle:
     """
 
     def __init__(self, source: Iterable[Any], *, name: str) -> None:
-        self._source = source
+        self._source: Any = source
         self._name = name
         self._pass = 0
         self._within = 0  # how many of this pass were read
@@ -83,11 +83,10 @@ class Cycle:
         self._within = state["within"]
 
     def _opened(self) -> Iterator[Any]:
-        source: Any = self._source
-        for part in (source, *_parts_of(source)):
+        for part in (self._source, *_parts_of(self._source)):
             if hasattr(part, "set_epoch"):
                 part.set_epoch(self._pass)
-        return iter(source)
+        return iter(self._source)
 
     def __getstate__(self) -> dict[str, Any]:
         # An open iterator cannot be copied; the copy reads up to the same place.
