@@ -2,10 +2,11 @@
 
 from tawt.mixture.draws import Draw, TaskDraws, Weights, shares_of
 from tawt.mixture.fresh import FreshBatches
-from tawt.mixture.mixture import Batches, Mixture
+from tawt.mixture.mixture import Mixture
 from tawt.mixture.orders import Order
 from tawt.mixture.processes import Processes
 from tawt.mixture.sampler import MixtureSampler
+from tawt.mixture.settings import Batches
 from tawt.mixture.tagged import TaggedExamples
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tawt.errors import ConfigError, TrainingError, is_whole
+from tawt.errors import TrainingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,7 +16,8 @@ class Course:
     """Counts steps over all loops.
 
     A loop ends after its steps. The next goes on where that one ended; after a `break` or a resume
-    it makes the steps that were left.
+    it makes the steps that were left. After a resume these can be none: the state was saved in the
+    last step of a loop, and what follows the loop is to come.
 
     Attributes:
         step: How many were begun.
@@ -32,6 +33,7 @@ class Course:
         self.step = 0
         self.begun = 0
         self._loops = 0
+        self._resumed = False
 
     def loop(self, steps: int) -> Iterator[int]:
         """The numbers of the steps that are left of this loop, or of a new one.
@@ -40,8 +42,9 @@ class Course:
             TrainingError: Another loop was begun, and this one goes on.
         """
         self._loops += 1
-        if self.step >= self.begun + steps:
+        if self.step >= self.begun + steps and not self._resumed:
             self.begun = self.step
+        self._resumed = False
         return self._left(self._loops, steps)
 
     def _left(self, loop: int, steps: int) -> Iterator[int]:
@@ -52,6 +55,7 @@ class Course:
                     "steps. Finish one before you begin the next, or make a mixture for each."
                 )
             if self.step >= self.begun + steps:
+                self.begun = self.step
                 return
             self.step += 1
             yield self.step - 1
@@ -60,19 +64,7 @@ class Course:
         """Go on from there; a loop under way is refused its next step."""
         self.step, self.begun = step, begun
         self._loops += 1
-
-
-def check_count(value: object, *, what: str) -> None:
-    """Refuse what is no number of things.
-
-    Example:
-        >>> check_count(0, what="batch_size")
-        Traceback (most recent call last):
-        ...
-        tawt.errors.ConfigError: `batch_size` must be a whole number of at least 1; got 0.
-    """
-    if not (is_whole(value) and value >= 1):
-        raise ConfigError(f"`{what}` must be a whole number of at least 1; got {value!r}.")
+        self._resumed = True
 
 
 def check_state(state: Mapping[str, Any], expected: Mapping[str, Any]) -> None:

@@ -102,13 +102,14 @@ class Indexed:
         whole = max(min(self.batch_size * processes.count, size // 2), processes.count)
         last = self._order.window(self.taken - self._last, self._last)
         avoided = last if 2 * whole + len(last) <= size else last[:0]
-        needed = (2 * whole if first else whole) + len(avoided)
-        if self._fresh_order.rest(self._measured) < needed:
+        wanted = 2 * whole if first else whole
+        if len(self._left(wanted, avoided)[0]) < wanted:
             self._measured += self._fresh_order.rest(self._measured)
-        window = self._fresh_order.window(self._measured, whole + len(avoided))
-        places = np.flatnonzero(~np.isin(window, avoided))[:whole]
-        self._measured += int(places[-1]) + 1
-        mine = window[places][processes.part(whole)]
+        window, places = self._left(whole, avoided)
+        if len(window) < whole:  # more processes than examples: some measure the same one
+            window, places = self._fresh_order.window(self._measured, whole), np.arange(whole)
+        self._measured += int(places[whole - 1]) + 1
+        mine = window[:whole][processes.part(whole)]
         return self._collate(self._fetched(mine)), len(mine)
 
     def state(self) -> dict[str, Any]:
@@ -120,6 +121,13 @@ class Indexed:
         self.taken, self._last = state["taken"], state["last"]
         self._measured = state["measured"]
         self._ahead = None
+
+    def _left(self, count: int, avoided: Indices) -> tuple[Indices, Indices]:
+        """Of this pass of the fresh order, at least so many if there are; and their places."""
+        rest = self._fresh_order.rest(self._measured)
+        window = self._fresh_order.window(self._measured, min(rest, count + len(avoided)))
+        places = np.flatnonzero(~np.isin(window, avoided))
+        return window[places], places
 
     def _advance(self, count: int) -> None:
         self.taken += count

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch.utils.data import DataLoader, default_collate
 
-from tawt.errors import ConfigError, DataError, is_whole
+from tawt.errors import ConfigError, DataError
 from tawt.given import names_of
-from tawt.mixture.course import VERSION, Course, check_count, check_state
+from tawt.mixture.course import VERSION, Course, check_state
 from tawt.mixture.draws import TaskDraws, Weights, check_tasks, shares_of
 from tawt.mixture.feeds import Collate, feed_of
 from tawt.mixture.fresh import FreshBatches
 from tawt.mixture.processes import check_alike, checked, group
+from tawt.mixture.settings import check_settings
 from tawt.mixture.streamed import Batched
 from tawt.weighting import Weighting
 
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from tawt.mixture.processes import Processes
-
-Batches = Literal["one task", "mixed"]
-"""What a batch is of: one task that was drawn for it, or examples whose tasks were drawn."""
+    from tawt.mixture.settings import Batches
 
 
 class Mixture:
@@ -87,7 +86,7 @@ class Mixture:
         self._collate = collate or default_collate
         self._course = Course()
         self._alike = False
-        _check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed)
+        check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed)
         names = _names(datasets)
         trained = _trained(names, weights)
         self._draws = TaskDraws(weights, names=trained, seed=seed, floor=floor)
@@ -240,16 +239,3 @@ def _trained(names: list[str], weights: Weights) -> list[str]:
     trained = [name for name in names if name in shares or name not in target]
     check_tasks(shares, trained)
     return trained
-
-
-def _check_settings(
-    *, batch_size: int | None, steps: int | None, batches: str, seed: object
-) -> None:
-    if batch_size is not None:
-        check_count(batch_size, what="batch_size")
-    if steps is not None:
-        check_count(steps, what="steps")
-    if batches not in ("one task", "mixed"):
-        raise ConfigError(f'`batches` must be "one task" or "mixed"; got {batches!r}.')
-    if not is_whole(seed):
-        raise ConfigError(f"`seed` must be a whole number; got {seed!r}.")

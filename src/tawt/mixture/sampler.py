@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import Sampler
 
-from tawt.errors import ConfigError, DataError, TrainingError, is_whole
+from tawt.errors import DataError, TrainingError, is_whole
 from tawt.given import names_of
-from tawt.mixture.course import VERSION, Course, check_count, check_state
+from tawt.mixture.course import VERSION, Course, check_state
 from tawt.mixture.draws import Draw, TaskDraws, Weights, check_tasks, shares_of
 from tawt.mixture.log import DrawLog
 from tawt.mixture.orders import Order
 from tawt.mixture.processes import Processes, check_alike, checked, group
+from tawt.mixture.settings import check_count, check_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tawt.mixture.mixture import Batches
     from tawt.mixture.orders import Indices
+    from tawt.mixture.settings import Batches
 
 
 class MixtureSampler(Sampler[list[int]]):
@@ -71,10 +72,7 @@ class MixtureSampler(Sampler[list[int]]):
     ) -> None:
         super().__init__()
         check_count(batch_size, what="batch_size")
-        if steps is not None:
-            check_count(steps, what="steps")
-        if batches not in ("one task", "mixed"):
-            raise ConfigError(f'`batches` must be "one task" or "mixed"; got {batches!r}.')
+        check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed)
         self.sizes = _checked_sizes(sizes)
         self.batch_size = batch_size
         self.batches = batches
@@ -158,11 +156,11 @@ class MixtureSampler(Sampler[list[int]]):
         for draw in ahead:
             for name, count in self._counts(draw).items():
                 taken[name] -= count
-        begun = self._course.begun
+        begun = self._course.begun if self._course.begun <= at else self._course.begun - self.steps
         return {
             **self._identity(),
             "step": int(at),
-            "begun": begun if begun <= at else max(0, begun - self.steps),
+            "begun": int(at) if at == begun + self.steps else begun,
             "taken": taken,
             "ahead": [{"tasks": list(d.tasks), "factors": d.factors} for d in ahead],
         }

@@ -33,8 +33,8 @@ class SourceWeights:
     """Weights on the simplex, one per unit, kept as logarithms.
 
     Build them with `uniform`, `proportional`, `tempered` or `of`, which put them on tasks, and
-    `spread` them over finer units; a step makes new ones. On tasks they are kept in float64, on finer units in
-    float32: four bytes an example.
+    `spread` them over finer units; a step makes new ones. On tasks they are kept in
+    float64, on finer units in float32: four bytes an example.
 
     Attributes:
         units: What they are put on.
