@@ -9,7 +9,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from tawt import Fixed, Mixture, TargetAware
-from tawt.errors import TrainingError
+from tawt.errors import TrainingError, WeightsError
 
 WEIGHTS = {"a": 0.5, "b": 0.3, "c": 0.2}
 
@@ -188,6 +188,8 @@ def test_a_floor_and_its_factor():
     assert held.factor("a") == pytest.approx(4 / 3)
     assert held.factor("b") == 0
     assert {task for task, _ in held} == {"a", "b"}
+    with pytest.raises(WeightsError, match="'c' is not drawn here; known: a, b"):
+        held.factor("c")
 
 
 def test_a_target_without_a_weight_is_measured_and_not_trained_on():

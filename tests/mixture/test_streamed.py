@@ -61,6 +61,11 @@ def from_datasets():
     return {"a": of_datasets(11), "b": of_datasets(30, 100)}
 
 
+def from_shuffled_inside():
+    a, b = of_datasets(11, shuffled=True), of_datasets(11, 50)
+    return {"a": datasets.concatenate_datasets([a, b]), "b": of_datasets(30, 100)}
+
+
 def from_shuffled():
     return {"a": of_datasets(11, shuffled=True), "b": of_datasets(30, 100, shuffled=True)}
 
@@ -87,7 +92,7 @@ def test_processes_together_take_what_one_with_the_whole_batch_takes(made, batch
 
 
 @pytest.mark.parametrize("stop", [1, 4, 17])
-@pytest.mark.parametrize("made", [from_torch, from_datasets, from_shuffled])
+@pytest.mark.parametrize("made", [from_torch, from_datasets, from_shuffled, from_shuffled_inside])
 def test_a_resume_goes_on_exactly(made, stop, caplog):
     """Also after an end was passed, and with another number of processes."""
     whole = listed(mixture(made(), batch_size=2))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch.utils.data import DataLoader, default_collate
 
-from tawt.errors import ConfigError, DataError
+from tawt.errors import ConfigError, DataError, WeightsError, suggestion
 from tawt.given import names_of
 from tawt.mixture.course import VERSION, Course, check_state
 from tawt.mixture.draws import TaskDraws, Weights, check_tasks, shares_of
@@ -114,7 +114,10 @@ class Mixture:
 
     def factor(self, task: str) -> float:
         """ω_t / p_t now: what the task's loss is multiplied by where there is a floor."""
-        return self._draws.factors()[task]
+        factors = self._draws.factors()
+        if task not in factors:
+            raise WeightsError(f"{task!r} is not drawn here; {suggestion(str(task), factors)}")
+        return factors[task]
 
     def __len__(self) -> int:
         """Steps of one loop."""
@@ -160,6 +163,7 @@ class Mixture:
         """
         check_state(state, self._identity())
         self._course.load(state["step"], state["begun"])
+        self._alike = False
         for name, feed in self._feeds.items():
             feed.load(state["feeds"][name])
 

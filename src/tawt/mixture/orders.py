@@ -42,8 +42,11 @@ class Order:
     def window(self, start: int, count: int) -> Indices:
         """Those at positions `start` to `start + count`, counted over all passes."""
         first, last = start // self.size, (start + max(count, 1) - 1) // self.size
-        whole = np.concatenate([self._pass(number) for number in range(first, last + 1)])
-        return whole[start - first * self.size :][:count]
+        parts = []
+        for number in range(first, last + 1):
+            begin = max(start - number * self.size, 0)
+            parts.append(self._pass(number)[begin : start + count - number * self.size])
+        return np.concatenate(parts)
 
     def rest(self, start: int) -> int:
         """How many positions the pass has from there on."""

@@ -179,6 +179,7 @@ class MixtureSampler(Sampler[list[int]]):
         """
         check_state(state, self._identity())
         self._course.load(state["step"], state["begun"])
+        self._alike = False
         self._taken = {name: state["taken"][name] for name in self.sizes}
         ahead = [Draw(tuple(d["tasks"]), dict(d["factors"])) for d in state["ahead"]]
         self._log = DrawLog(ahead=ahead, step=state["step"])

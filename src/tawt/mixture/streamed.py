@@ -221,11 +221,13 @@ def _keeps_its_place(source: Any) -> bool:
     """Whether its `state_dict` is exact; one of `datasets` forgets what a shuffle had in memory."""
     if not (hasattr(source, "state_dict") and hasattr(source, "load_state_dict")):
         return False
-    part = getattr(source, "_ex_iterable", None)
-    while part is not None:
-        if "Shuffled" in type(part).__name__ and hasattr(part, "buffer_size"):
+    waiting: list[Any] = [getattr(source, "_ex_iterable", None)]
+    while waiting:
+        part = waiting.pop()
+        if hasattr(part, "buffer_size"):
             return False
-        part = getattr(part, "ex_iterable", None)
+        waiting += getattr(part, "ex_iterables", [])
+        waiting += [part.ex_iterable] if hasattr(part, "ex_iterable") else []
     return True
 
 
