@@ -1,4 +1,4 @@
-"""The core, `weighting` and the layers below it, needs torch, numpy and nothing else."""
+"""The core, `mixture` and the layers below it, needs torch, numpy and nothing else."""
 
 import ast
 import subprocess
@@ -20,7 +20,7 @@ def core_layers():
     project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
     (contract,) = project["tool"]["importlinter"]["contracts"]
     layers = contract["layers"]
-    below = layers[layers.index("weighting") :]
+    below = layers[layers.index("mixture") :]
     names = [name.strip(" ()") for layer in below for name in layer.split("|")]
     return [name for name in names if name not in ABOVE]
 
@@ -50,7 +50,7 @@ def allowed(name):
 
 
 def test_the_core_is_what_it_is_thought_to_be():
-    assert {"tasks", "weighting", "hypergradient", "curvature", "per_example"} <= {*CORE}
+    assert {"tasks", "mixture", "weighting", "hypergradient", "curvature", "per_example"} <= {*CORE}
     assert not {"training", "arrays", "text", "cli"} & {*CORE}
 
 
@@ -73,7 +73,7 @@ before = {{name.partition(".")[0] for name in sys.modules}}
 import tawt
 for layer in {CORE}:
     __import__("tawt." + layer)
-for name in ("TargetAware", "Fixed", "MultiTaskModel", "Task", "Cosine", "Identity"):
+for name in ("TargetAware", "Fixed", "Mixture", "MultiTaskModel", "Task", "Cosine", "Identity"):
     getattr(tawt, name)
 after = {{name.partition(".")[0] for name in sys.modules}}
 print(*sorted(after - before - {{"tawt"}} - sys.stdlib_module_names))

@@ -2,13 +2,11 @@
 
 import re
 import runpy
-from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
 import torch
 import yaml
-from torch.utils.data import TensorDataset
 from transformers import pipeline
 
 from tawt.config import load
@@ -45,17 +43,6 @@ def test_own_loop_trusts_the_related_source(capsys):
     shares = printed_by("own_loop.py", capsys)
     assert shares["related"] > 2 * shares["noise"]
     assert shares["goal"] == 0.3
-
-
-def test_own_loop_draws_new_epochs_and_never_the_same_example_twice_in_a_row(capsys):
-    with torch.random.fork_rng(devices=[]):
-        found = runpy.run_path(str(EXAMPLES / "own_loop.py"))
-    data = TensorDataset(torch.arange(100))
-    drawn = [batch for (batch,) in islice(found["batches_of"](data, 32), 40)]
-    epochs = [torch.cat(drawn[start : start + 4]) for start in range(0, 40, 4)]
-    assert all(sorted(epoch.tolist()) == list(range(100)) for epoch in epochs)
-    assert len({tuple(epoch.tolist()) for epoch in epochs}) == 10
-    assert not any(torch.isin(*pair).any() for pair in pairwise(drawn))
 
 
 def test_own_loop_needs_three_lines():

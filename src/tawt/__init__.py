@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tawt.distance import task_distance
     from tawt.errors import TawtError
     from tawt.hypergradient import Cosine, CurvatureWeighted
+    from tawt.mixture import Mixture, MixtureSampler, TaggedExamples
     from tawt.tasks import MultiTaskModel, Task
     from tawt.training import (
         JointTraining,
@@ -46,6 +47,8 @@ __all__ = [
     "Identity",
     "JointTraining",
     "KroneckerFactored",
+    "Mixture",
+    "MixtureSampler",
     "MultiTaskModel",
     "Neumann",
     "PreTraining",
@@ -53,6 +56,7 @@ __all__ = [
     "Settings",
     "SingleTask",
     "SourceWeights",
+    "TaggedExamples",
     "TargetAware",
     "Task",
     "TawtError",
@@ -78,6 +82,7 @@ _HOMES = {
     "distance": ("task_distance",),
     "errors": ("TawtError",),
     "hypergradient": ("Cosine", "CurvatureWeighted"),
+    "mixture": ("Mixture", "MixtureSampler", "TaggedExamples"),
     "tasks": ("MultiTaskModel", "Task"),
     "training": (
         "JointTraining",

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from tawt.demos.grammar import Annotated, generate
 from tawt.modality import DataSection
+from tawt.streams import derived_seed, stream
 from tawt.text.modality import TextModality
 from tawt.text.reading import Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
-from tawt.training.streams import derived_seed, stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

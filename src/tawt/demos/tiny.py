@@ -12,9 +12,9 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
+from tawt.streams import derived_seed
 from tawt.text.encoding.loading import quietly
 from tawt.text.saving import make_readable
-from tawt.training.streams import derived_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,11 +12,11 @@ import numpy as np
 from tawt.distance.jackknife import pseudo_values
 from tawt.distance.trained import SourcesAlone, frozen_risk
 from tawt.errors import Interrupted
+from tawt.streams import stream
 from tawt.tasks import Task
 from tawt.tasks.examples import Subset
 from tawt.training import JointTraining, Paradigm, PreTraining, Settings, SingleTask, train
 from tawt.training.devices import accelerator_for
-from tawt.training.streams import stream
 from tawt.weighting import Fixed, UpdateRule, make_weighting
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tawt.distance.linear_head import LinearHead
 from tawt.distance.probe import Probe
 from tawt.distance.tangent import Sample
 from tawt.distance.trained import held_out
-from tawt.training.streams import stream
+from tawt.streams import stream
 
 if TYPE_CHECKING:
     from tawt.distance.items import Items

@@ -17,8 +17,8 @@ import torch
 from tawt.distance.items import Items, OnPass, gathered, uncounted
 from tawt.distance.probe import Probe, Risk
 from tawt.errors import DataError
+from tawt.streams import stream
 from tawt.training.paradigms import Phase
-from tawt.training.streams import stream
 
 if TYPE_CHECKING:
     from torch import nn

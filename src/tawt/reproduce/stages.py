@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tawt.errors import Interrupted
 from tawt.reproduce.networks_at_once import Layer, initial_layers, training
-from tawt.training.streams import derived_seed
+from tawt.streams import derived_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

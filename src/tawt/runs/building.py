@@ -19,9 +19,9 @@ from tawt.curvature import (
 from tawt.errors import ConfigError, DataError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.runs.grouping import grouped
+from tawt.streams import derived_seed
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.roles import checked_roles
-from tawt.training.streams import derived_seed
 from tawt.units import Units
 from tawt.weighting import UpdateRule, Weighting, make_weighting
 

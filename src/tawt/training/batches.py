@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from tawt.streams import stream
 from tawt.tasks import Batch, Examples
-from tawt.training.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import torch
 
+from tawt.streams import stream
 from tawt.training.devices import moved
 from tawt.training.parts import Parts
-from tawt.training.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

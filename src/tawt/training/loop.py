@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from tawt.errors import Interrupted
+from tawt.streams import derived_seed
 from tawt.training.batches import weighed
 from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
 from tawt.training.devices import accelerator_for, anywhere, number_of
@@ -31,7 +32,6 @@ from tawt.training.rounds import ends_round, rounds
 from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
 from tawt.training.skipped import SkippedSteps
-from tawt.training.streams import derived_seed
 from tawt.training.stretch import Stretch, on_frozen, stretch_for
 
 if TYPE_CHECKING:

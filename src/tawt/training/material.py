@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from tawt.gradients import trainable
 from tawt.per_example import ExampleNorms
+from tawt.streams import stream
 from tawt.tasks.examples import Subset
 from tawt.training.batches import Schedule
 from tawt.training.devices import as_in_the_first
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
 from tawt.training.recorded import RecordedPasses
-from tawt.training.streams import stream
 from tawt.weighting import Fixed
 
 if TYPE_CHECKING:

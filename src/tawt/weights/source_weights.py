@@ -32,9 +32,9 @@ _SHOWN = 8  # tasks in the text that shows weights
 class SourceWeights:
     """Weights on the simplex, one per unit, kept as logarithms.
 
-    Build them with `uniform`, `proportional` or `of`, which put them on tasks, and `spread` them
-    over finer units; a step makes new ones. On tasks they are kept in float64, on finer units in
-    float32: four bytes an example.
+    Build them with `uniform`, `proportional`, `tempered` or `of`, which put them on tasks, and
+    `spread` them over finer units; a step makes new ones. On tasks they are kept in
+    float64, on finer units in float32: four bytes an example.
 
     Attributes:
         units: What they are put on.
@@ -73,6 +73,24 @@ class SourceWeights:
         check_sizes(sizes)
         total = sum(sizes.values())
         return cls.of({name: size / total for name, size in sizes.items()})
+
+    @classmethod
+    def tempered(cls, sizes: Mapping[str, int], *, exponent: float) -> SourceWeights:
+        """ω_t ∝ n_t^exponent: between proportional (1) and uniform (0).
+
+        The usual choice of multilingual and multi-task training, where large datasets should not
+        drown small ones; 0.3 and 0.5 are common.
+
+        Example:
+            >>> SourceWeights.tempered({"a": 100, "b": 900}, exponent=0.5)
+            SourceWeights(a=0.250, b=0.750)
+        """
+        check_sizes(sizes)
+        if not is_number(exponent):
+            raise WeightsError(f"`exponent` must be a number, such as 0.5; got {exponent!r}.")
+        units = Units.of_tasks(list(sizes))
+        logs = torch.tensor([math.log(size) for size in sizes.values()], dtype=torch.float64)
+        return cls(units, torch.log_softmax(exponent * logs, dim=0))
 
     @classmethod
     def of(cls, shares: Mapping[str, float]) -> SourceWeights:

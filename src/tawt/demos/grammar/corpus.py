@@ -10,7 +10,7 @@ from tawt.demos.grammar.styles import STYLES, Setting
 from tawt.demos.grammar.typing_errors import typed
 from tawt.demos.grammar.words import Dice
 from tawt.errors import DataError, suggestion
-from tawt.training.streams import stream
+from tawt.streams import stream
 
 if TYPE_CHECKING:
     from tawt.demos.grammar.styles import Register

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from tawt.errors import DataError
-from tawt.training.streams import stream
+from tawt.streams import stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,245 @@
+"""Batches of several datasets, by weights that may move while they are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch.utils.data import DataLoader, default_collate
+
+from tawt.errors import ConfigError, DataError, WeightsError, suggestion
+from tawt.given import names_of
+from tawt.mixture.course import VERSION, Course, check_state
+from tawt.mixture.draws import TaskDraws, Weights, check_tasks, shares_of
+from tawt.mixture.feeds import Collate, feed_of
+from tawt.mixture.fresh import FreshBatches
+from tawt.mixture.processes import check_alike, checked, group
+from tawt.mixture.settings import check_settings
+from tawt.mixture.streamed import Batched
+from tawt.weighting import Weighting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from torch import Tensor
+
+    from tawt.mixture.processes import Processes
+    from tawt.mixture.settings import Batches
+
+
+class Mixture:
+    """Draws the task of each step by weight, and gives its next batch.
+
+    Task t is drawn with probability ω_t, read when the step is drawn: weights that an update moved
+    count from the next step on. Train on its plain loss, without `combine`: the weight is in how
+    often a task comes.
+
+    In a process group all processes draw the same task, and each takes its own part of the
+    examples: together, those that one process with as many times the batch size would take. A
+    dataset of the target that has no weight is there for `fresh` alone.
+
+    A loop over it ends after `steps`, and the next goes on from there. `state_dict` holds where it
+    is; weights have their own.
+
+    Args:
+        datasets: By name: map-style datasets, whose examples come once in each pass in an order
+            that is new every time; iterable ones, read again when they end; or `DataLoader`s. A
+            plain loader is taken apart and its examples drawn as a dataset's are, by its workers;
+            one with a sampler of its own gives its batches as they come.
+        weights: A weighting such as `TargetAware`, `SourceWeights`, or numbers by name.
+        batch_size: Examples of one process in a step; loaders have their own.
+        steps: Of one loop; a pass over all examples that are trained on, where their number is
+            known.
+        batches: "one task", which yields `(task, batch)`, or "mixed", where the task of each
+            example is drawn and `(tasks, batch)` yields a list of names, one for each.
+        collate: Makes a batch of a list of examples; torch's `default_collate`, or the loader's.
+        seed: Of tasks and orders.
+        floor: Least probability of drawing a task. Multiply losses by `factor(task)` to keep the
+            objective Σ ω_t L_t; otherwise the floor changes it.
+        process: Which of the processes this is; by default as in torch's process group.
+        processes: How many there are.
+
+    Example:
+        >>> mixture = Mixture({"a": [1, 2, 3], "b": [4]}, {"a": 1, "b": 0}, batch_size=3, seed=0)
+        >>> [(task, sorted(batch.tolist())) for task, batch in mixture]
+        [('a', [1, 2, 3]), ('a', [1, 2, 3])]
+    """
+
+    def __init__(  # noqa: PLR0913 - one subject and its settings, all but two by name
+        self,
+        datasets: Mapping[str, Any],
+        weights: Weights,
+        *,
+        batch_size: int | None = None,
+        steps: int | None = None,
+        batches: Batches = "one task",
+        collate: Collate | None = None,
+        seed: int = 0,
+        floor: float = 0.0,
+        process: int | None = None,
+        processes: int | None = None,
+    ) -> None:
+        self.batches = batches
+        self.seed = seed
+        self._given = checked(process, processes)
+        self._steps = steps
+        self._collate = collate or default_collate
+        self._course = Course()
+        self._alike = False
+        check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed)
+        names = _names(datasets)
+        trained = _trained(names, weights)
+        self._draws = TaskDraws(weights, names=trained, seed=seed, floor=floor)
+        self._feeds = {
+            name: feed_of(
+                datasets[name], name=name, seed=seed, batch_size=batch_size, collate=collate
+            )
+            for name in names
+        }
+        self._check_feeds(datasets, batch_size)
+
+    @property
+    def step(self) -> int:
+        """How many steps were drawn so far, over all loops."""
+        return self._course.step
+
+    @property
+    def processes(self) -> Processes:
+        """Which of the processes this is, and how many there are."""
+        return self._given or group()
+
+    def probabilities(self) -> dict[str, float]:
+        """With which each task would be drawn now."""
+        return self._draws.probabilities()
+
+    def factor(self, task: str) -> float:
+        """ω_t / p_t now: what the task's loss is multiplied by where there is a floor."""
+        factors = self._draws.factors()
+        if task not in factors:
+            raise WeightsError(f"{task!r} is not drawn here; {suggestion(str(task), factors)}")
+        return factors[task]
+
+    def __len__(self) -> int:
+        """Steps of one loop."""
+        if self._steps is not None:
+            return self._steps
+        count = self.processes.count
+        return sum(self._feeds[name].steps(count) or 0 for name in self._draws.names)
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """The steps that are left of a loop: the task, or a list of tasks, and the batch."""
+        if not self._alike:
+            self._check_alike()
+        drawn = self._course.loop(len(self))
+        return (self._drawn(step) for step in drawn)
+
+    def fresh(self, loss_of: Callable[[Any, Any], Tensor]) -> FreshBatches:
+        """The `loss_of` that one `update` of the weights needs, on batches that are not training's.
+
+        Examples have an order of their own, pass over those that training took last, and are
+        others at a second call. Call it for every update.
+
+        Args:
+            loss_of: From a task and a batch, as in the loop, to the mean loss, a scalar tensor.
+
+        Returns:
+            From a task to its loss on a fresh batch; of several processes, to the loss and the
+            number of examples on this one.
+        """
+        mixed = self.batches == "mixed"
+        return FreshBatches(self._feeds, loss_of, processes=self.processes, listed=mixed)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it is, JSON-able, the same on every process."""
+        feeds = {name: feed.state() for name, feed in self._feeds.items()}
+        course = {"step": self._course.step, "begun": self._course.begun}
+        return {**self._identity(), **course, "feeds": feeds}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on exactly from a saved state, with any number of processes.
+
+        Raises:
+            TrainingError: It is the state of another mixture.
+        """
+        check_state(state, self._identity())
+        self._course.load(state["step"], state["begun"])
+        self._alike = False
+        for name, feed in self._feeds.items():
+            feed.load(state["feeds"][name])
+
+    def _drawn(self, step: int) -> tuple[Any, Any]:
+        processes = self.processes
+        if self.batches == "one task":
+            (task,) = self._draws.draw(step).tasks
+            return task, self._feeds[task].batch(processes)
+        size = next(iter(self._feeds.values())).batch_size
+        tasks = self._draws.draw(step, count=size * processes.count).tasks
+        return self._mixed(tasks, processes.part(len(tasks)))
+
+    def _mixed(self, tasks: tuple[str, ...], part: slice) -> tuple[list[str], Any]:
+        """This process's part of a batch whose examples are of these tasks."""
+        places = np.arange(part.start, part.stop)
+        found: dict[int, Any] = {}
+        for task in dict.fromkeys(tasks):
+            owned = np.flatnonzero([name == task for name in tasks])
+            mine = np.flatnonzero(np.isin(owned, places))
+            examples = self._feeds[task].examples(len(owned), mine)
+            found |= zip(owned[mine].tolist(), examples, strict=True)
+        return list(tasks[part]), self._collate([found[place] for place in places.tolist()])
+
+    def _identity(self) -> dict[str, Any]:
+        """What must be the same for a state to be loaded, and on every process."""
+        sizes = {name: feed.size for name, feed in self._feeds.items()}
+        return {"version": VERSION, "seed": int(self.seed), "sizes": sizes, "batches": self.batches}
+
+    def _check_alike(self) -> None:
+        """Once, and where the process group was not overruled."""
+        if self._given is None:
+            sizes = {name: feed.batch_size for name, feed in self._feeds.items()}
+            shares = {name: round(share, 9) for name, share in self._draws.shares().items()}
+            settings = {"batch_size": sizes, "floor": self._draws.floor, "weights": shares}
+            tasks = {"tasks": list(self._feeds)}
+            check_alike({**tasks, **self._identity(), **settings, "step": self.step})
+        self._alike = True
+
+    def _check_feeds(self, datasets: Mapping[str, Any], batch_size: int | None) -> None:
+        loaders = [name for name in datasets if isinstance(datasets[name], DataLoader)]
+        if loaders and self.batches == "mixed":
+            raise ConfigError(
+                f"Mixed batches are made of single examples, and {loaders[0]!r} is a `DataLoader`. "
+                f"Pass its dataset, and batch_size."
+            )
+        if len(loaders) == len(datasets) and batch_size is not None:
+            raise ConfigError(
+                "`batch_size` has no effect on `DataLoader`s, which have their own; leave it out."
+            )
+        for name in self._draws.names:
+            if self._steps is None and self._feeds[name].steps(1) is None:
+                raise ConfigError(
+                    f"`steps` is missing: how many examples {name!r} has is not known, so a loop "
+                    "would not know where to end. Pass steps=1000, say."
+                )
+        for name, feed in self._feeds.items():
+            if isinstance(feed, Batched):
+                feed.check(self.processes, name=name)
+
+
+def _names(datasets: Mapping[str, Any]) -> list[str]:
+    if not hasattr(datasets, "keys"):
+        raise DataError(
+            f"`datasets` must be datasets by name; got {type(datasets).__name__}. Pass "
+            '{"task": dataset, …}.'
+        )
+    names = names_of(list(datasets.keys()), what="`datasets`")
+    if not names:
+        raise DataError("There must be at least one dataset; got none.")
+    return names
+
+
+def _trained(names: list[str], weights: Weights) -> list[str]:
+    """Those that are drawn: all but a target that has no weight, which is only measured."""
+    shares = shares_of(weights)
+    target = weights.target if isinstance(weights, Weighting) else {}
+    trained = [name for name in names if name in shares or name not in target]
+    check_tasks(shares, trained)
+    return trained

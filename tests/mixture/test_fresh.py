@@ -1,0 +1,144 @@
+"""Fresh batches for an update: never training's last, and others at a second call."""
+
+import itertools
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.utils.data import TensorDataset
+
+from tawt import Mixture, TargetAware
+from tawt.errors import WeightsError
+
+
+def examples(fresh, task):
+    return set(fresh.batch(task)[0].tolist())
+
+
+def test_batches_are_not_those_that_training_took_and_differ_in_an_update():
+    """For as long as the task has the examples for it: two batches, and training's."""
+    data = {"a": list(range(24)), "b": list(range(100, 200))}
+    mixture = Mixture(data, {"a": 0.5, "b": 0.5}, batch_size=8, steps=200)
+    last = {"a": set(), "b": set()}
+    seen = {"a": set(), "b": set()}
+    for task, batch in mixture:
+        last[task] = set(batch.tolist())
+        fresh = mixture.fresh(lambda task, batch: batch)
+        for name in data:
+            first, second = examples(fresh, name), examples(fresh, name)
+            assert len(first) == len(second) == 8
+            assert not first & second
+            assert not (first | second) & last[name]
+            seen[name] |= first
+    assert seen == {name: set(found) for name, found in data.items()}
+
+
+@pytest.mark.parametrize(("size", "each"), [(1, 1), (2, 1), (7, 3), (15, 7), (16, 8), (17, 8)])
+def test_small_tasks_give_half_of_their_examples(size, each):
+    mixture = Mixture({"a": list(range(size))}, {"a": 1}, batch_size=8, steps=30)
+    for _ in mixture:
+        fresh = mixture.fresh(lambda task, batch: batch)
+        first, second = examples(fresh, "a"), examples(fresh, "a")
+        assert len(first) == len(second) == each
+        assert size == 1 or not first & second
+
+
+def test_training_draws_the_same_whether_or_not_weights_are_measured():
+    def trained(measured):
+        mixture = Mixture(
+            {"a": list(range(9)), "b": list(range(20))}, {"a": 1, "b": 1}, batch_size=2, steps=40
+        )
+        for task, batch in mixture:
+            yield task, batch.tolist()
+            if measured:
+                mixture.fresh(lambda task, batch: batch).batch("b")
+
+    assert list(trained(True)) == list(trained(False))
+
+
+def test_fresh_batches_go_on_after_a_resume():
+    def made():
+        return Mixture({"a": list(range(50))}, {"a": 1}, batch_size=4, steps=100)
+
+    def measured(mixture, steps):
+        for _ in itertools.islice(mixture, steps):
+            fresh = mixture.fresh(lambda task, batch: batch)
+            yield examples(fresh, "a"), examples(fresh, "a")
+
+    whole = list(measured(made(), 30))
+    first = made()
+    assert list(measured(first, 11)) == whole[:11]
+    again = made()
+    again.load_state_dict(first.state_dict())
+    assert list(measured(again, 19)) == whole[11:]
+
+
+def test_processes_measure_parts_of_one_batch_and_count_their_examples():
+    data = {"a": list(range(10)), "b": list(range(100, 200))}
+    one = Mixture(data, {"a": 1, "b": 1}, batch_size=6, processes=1)
+    parts = [
+        Mixture(data, {"a": 1, "b": 1}, batch_size=2, process=process, processes=3)
+        for process in range(3)
+    ]
+    for task in ("a", "b", "a"):
+        whole = one.fresh(lambda task, batch: batch.float().sum())(task)
+        pairs = [part.fresh(lambda task, batch: batch.float().sum())(task) for part in parts]
+        assert sum(loss for loss, _ in pairs) == whole
+        assert [examples for _, examples in pairs] == ([2, 2, 1] if task == "a" else [2, 2, 2])
+
+
+def test_every_process_has_an_example_to_measure():
+    parts = [
+        Mixture({"a": [7, 8]}, {"a": 1}, batch_size=1, process=p, processes=4) for p in range(4)
+    ]
+    found = [part.fresh(lambda task, batch: batch).batch("a") for part in parts]
+    assert [examples for _, examples in found] == [1, 1, 1, 1]
+
+
+def test_an_unknown_task_is_named():
+    mixture = Mixture({"chunk": [1]}, {"chunk": 1}, batch_size=1)
+    with pytest.raises(WeightsError, match=r"no dataset 'chnk'.*did you mean 'chunk'"):
+        mixture.fresh(lambda task, batch: batch)("chnk")
+
+
+def test_mixed_batches_are_measured_with_the_same_function():
+    mixture = Mixture({"a": [1.0, 2.0]}, {"a": 1}, batch_size=2, batches="mixed")
+    seen = [tasks for tasks, _ in mixture]
+    mixture.fresh(lambda tasks, batch: seen.append(tasks) or batch.sum())("a")
+    assert seen == [["a", "a"], ["a"]]
+
+
+def test_the_loop_of_the_documentation_learns_which_source_helps():
+    draw = torch.Generator().manual_seed(0)
+
+    def table(size, *, related):
+        inputs = torch.randn(size, 8, generator=draw)
+        labels = (inputs[:, 0] > 0).long()
+        noise = torch.randint(0, 2, (size,), generator=draw)
+        return TensorDataset(inputs, labels if related else noise)
+
+    data = {
+        "near": table(400, related=True),
+        "noise": table(400, related=False),
+        "goal": table(64, related=True),
+    }
+    torch.manual_seed(0)
+    encoder = nn.Sequential(nn.Linear(8, 16), nn.ReLU())
+    heads = nn.ModuleDict({name: nn.Linear(16, 2) for name in data})
+    optimiser = torch.optim.SGD([*encoder.parameters(), *heads.parameters()], lr=0.1)
+
+    def loss_of(task, batch):
+        inputs, labels = batch
+        return cross_entropy(heads[task](encoder(inputs)), labels)
+
+    weights = TargetAware(sources=["near", "noise"], target="goal", target_share=0.3)
+    batches = Mixture(data, weights, batch_size=32, steps=200)
+    for step, (task, batch) in enumerate(batches, start=1):
+        optimiser.zero_grad()
+        loss_of(task, batch).backward()
+        optimiser.step()
+        if step % 10 == 0:
+            weights.update(encoder, loss_of=batches.fresh(loss_of))
+    assert weights["near"] > 2 * weights["noise"]
+    assert weights.skipped == 0
