@@ -6,6 +6,7 @@ A wrapped model is found when it is called, wherever the caller keeps the wrappe
 from __future__ import annotations
 
 import sys
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,10 @@ def watched_calls() -> Iterator[Calls]:
 
     handle = register_module_forward_pre_hook(before)
     try:
-        yield calls
+        with warnings.catch_warnings():
+            # A module that is compiled is seen twice, which does no harm.
+            warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
+            yield calls
     finally:
         handle.remove()
         calls.wake()
