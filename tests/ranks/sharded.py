@@ -104,10 +104,12 @@ def sharded_as_one_process(world):
         ({}, UpdateRule.robust()),
         ({}, UpdateRule(alignment=CurvatureWeighted(Identity(scale=3.0)))),
     )
-    hows = ["root", "nested", *(["hybrid"] if world.size == 4 else [])]
+    hows = ["root", "nested", "divided by hand", *(["hybrid"] if world.size == 4 else [])]
     for how in hows:
         plain = Model()
         model = cut_up(copy.deepcopy(plain), how, world)
+        if how == "divided by hand":
+            model.set_gradient_divide_factor(1.0)
         for options, rule in rules:
             together, one = weighting(rule=rule, **options), weighting(rule=rule, **options)
             for number in range(2):
