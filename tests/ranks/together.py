@@ -1,14 +1,17 @@
 """A program for several processes: what an update must be in each of them. Not a test by itself."""
 
+import copy
 import sys
 import warnings
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
@@ -440,6 +443,12 @@ def states_are_shared(world):
         each.update(world.model.encoder, loss_of=world.own())
     assert torch.equal(again.weights.logs, found.weights.logs)
     assert again.history == found.history
+    folder = Path(sys.argv[3]).with_suffix(".dcp")
+    kept, fresh = copy.deepcopy(found), weighting()
+    dcp.save({"weights": found}, checkpoint_id=folder)
+    dcp.load({"weights": fresh}, checkpoint_id=folder)
+    assert torch.equal(fresh.weights.logs, kept.weights.logs)
+    assert fresh.history == kept.history
     alone = weighting()  # another number of processes: one
     alone.load_state_dict(box[0])
     group = dist.new_group([world.rank], use_local_synchronization=True)

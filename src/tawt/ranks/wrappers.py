@@ -56,7 +56,13 @@ class Calls:
                 setattr(module, name, value)
 
     def wake(self) -> None:
-        """Let wrappers go on as before."""
+        """Let wrappers go on as before.
+
+        A sharded model that was run forward and not back, because of an error, holds more than its
+        own parts.
+        """
+        for sharded in self.sharded:
+            sharded.reshard()  # type: ignore[operator]
         for module, before in self._resting:
             for name, value in before.items():
                 setattr(module, name, value)
