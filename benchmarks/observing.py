@@ -37,6 +37,7 @@ _STEPS, _BATCH = 25, 32
 _AIM_EVERY, _AIM_EXAMPLES = 5, 26
 _FRESH_EXAMPLES, _FRESH_TARGET = 64, 128
 _GOAL = 2.0
+_REPEATS = {"cpu": 9, "cuda": 25}
 
 
 class Loop:
@@ -98,24 +99,32 @@ def run(*, device: torch.device, quick: bool) -> list[Finding]:
             "training steps": partial(loop.block, aims=True, observes=True, measures=False),
             "fresh batches": partial(loop.block, aims=False, observes=False, measures=True),
         }
-        times = in_turns(sides, repeats=2 if quick else 25, warm_up=1)
+        times = in_turns(sides, repeats=2 if quick else _REPEATS[device.type], warm_up=1)
         found += _findings(name, times)
     return found
 
 
 def _loops(device: torch.device, *, quick: bool) -> dict[str, Loop]:
-    width, layers = (32, 1) if quick else (256, 4)
-    encoder = Encoder(vocabulary=8000, width=width, layers=layers, heads=4)
-    tokens = partial(_tokens, device=device)
+    small = (32, 1, 32) if quick else (256, 4, 32)
+    sizes = {"encoder": small}
+    if device.type == "cuda" and not quick:
+        sizes["encoder of BERT-base's size"] = (768, 12, 128)
     features = partial(_features, device=device)
-    return {
-        f"encoder {layers} x {width}, 32 tokens": Loop(encoder, width, tokens, device),
-        "MLP 3 x 256": Loop(dense(features=64, width=256, depth=3), 256, features, device),
-    }
+    loops = {"MLP 3 x 256": Loop(dense(features=64, width=256, depth=3), 256, features, device)}
+    for name, (width, layers, length) in sizes.items():
+        encoder = Encoder(
+            vocabulary=30522 if layers == 12 else 8000,
+            width=width,
+            layers=layers,
+            heads=12 if layers == 12 else 4,
+        )
+        tokens = partial(_tokens, length=length, device=device)
+        loops[f"{name}, {layers} x {width}, {length} tokens"] = Loop(encoder, width, tokens, device)
+    return loops
 
 
-def _tokens(count: int, *, device: torch.device) -> Tensor:
-    return torch.randint(8000, (count, 32), device=device)
+def _tokens(count: int, *, length: int, device: torch.device) -> Tensor:
+    return torch.randint(8000, (count, length), device=device)
 
 
 def _features(count: int, *, device: torch.device) -> Tensor:

@@ -116,10 +116,10 @@ def test_of_several_targets_no_step_is_a_direction():
     )
     step(x, "goal")
     weights.observe([x], "goal")
-    assert weights.observer.direction == []
+    assert weights.observer.direction is None
     weights.aim([x], loss_of=lambda task: linear(x, task))
     both = (torch.tensor(WAYS["goal"]) + torch.tensor(WAYS["far"])) / 2
-    torch.testing.assert_close(weights.observer.direction[0], both)
+    torch.testing.assert_close(weights.observer.direction.entries()[0], both)
 
 
 def test_gradients_added_up_over_tasks_count_by_their_shares():
@@ -180,7 +180,7 @@ def test_nothing_is_touched_and_one_copy_is_held():
         assert grad is None or torch.equal(parameter.grad, grad)
     assert all(torch.equal(value, buffers[name]) for name, value in encoder.named_buffers())
     assert torch.equal(stream, torch.get_rng_state())
-    held = sum(place.numel() for place in weights.observer.direction)
+    held = sum(place.numel() for place in weights.observer.direction.entries())
     assert held == sum(p.numel() for p in encoder.parameters() if p.requires_grad)
 
 
@@ -188,7 +188,7 @@ def test_bf16_gradients_are_compared_in_float32():
     x = torch.zeros(3, dtype=torch.bfloat16, requires_grad=True)
     weights = weighting()
     weights.aim([x], loss_of=lambda task: linear(x, task))
-    assert weights.observer.direction[0].dtype == torch.float32
+    assert weights.observer.direction.entries()[0].dtype == torch.float32
     step(x, "near")
     weights.observe([x], "near")
     inner, squared, direction = weights.observer._pending[0].numbers.tolist()
@@ -328,7 +328,8 @@ def test_observations_of_several_processes_are_those_of_one():
 
     def seen(numbers, ranks, copies):
         weights = weighting()
-        weights.observer.copies = copies
+        weights.observer.aim([torch.ones(3)], [torch.ones(3)])
+        weights.observer.direction.copies = copies
         for task, row in zip(("near", "far"), numbers, strict=True):
             weights.observer.note({task: 1.0}, torch.tensor(row, dtype=torch.float64))
         return weights.observer.settled(ranks).alignments
@@ -340,3 +341,24 @@ def test_observations_of_several_processes_are_those_of_one():
     part = [[value / 4 for value in row] for row in rows]
     rest = torch.tensor([[3 * value / 4 for value in row] for row in rows], dtype=torch.float64)
     assert seen(part, Two(rest.reshape(-1)), 1) == pytest.approx(alone)
+
+
+def test_entries_are_compared_however_they_are_laid_out(monkeypatch):
+    """Together, one by one, and where a loss does not reach, as the plain inner product."""
+    from tawt.gradients import dot, squared_norm
+    from tawt.weighting import direction as module
+
+    draw = torch.Generator().manual_seed(0)
+    shapes = [(3, 4), (5,), (2, 2, 2), (7,), (1,)]
+    parameters = [torch.zeros(shape) for shape in shapes]
+    held, seen = ([torch.randn(s, generator=draw) for s in shapes] for _ in range(2))
+    seen[1] = held[3] = None
+    found = []
+    for most in (1, 9, 1000):
+        monkeypatch.setattr(module, "_TOGETHER", {"cpu": most})
+        direction = module.Direction(parameters)
+        direction.take(held)
+        found.append(direction.products(seen))
+    wanted = torch.stack([dot(held, seen), squared_norm(seen), squared_norm(held)])
+    for numbers in found:
+        torch.testing.assert_close(numbers, wanted, rtol=1e-6, atol=1e-6)

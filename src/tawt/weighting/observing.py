@@ -12,21 +12,21 @@ so far: what later steps correct is corrected in the weights, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from tawt.errors import TrainingError, WeightsError, is_number, suggestion
-from tawt.gradients import Gradient, dot, squared_norm, width
 from tawt.hypergradient import Alignment, Cosine, Hypergradient
-from tawt.ranks import Shards
+from tawt.weighting.direction import Direction, local_part
 from tawt.weighting.leads import Leads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tawt.gradients import Gradient
     from tawt.ranks import Ranks
     from tawt.units import Units
 
@@ -93,10 +93,8 @@ class Observer:
 
     names: Sequence[str]
     target: str | None
-    direction: list[Tensor] = field(default_factory=list)
-    """v, one entry for each parameter; empty before anything is known of the target."""
-    copies: int | None = None
-    """Where parameters are sharded, how many processes have the same part."""
+    direction: Direction | None = None
+    """v; none before anything is known of the target."""
 
     @classmethod
     def of(cls, names: Sequence[str], targets: Mapping[str, float]) -> Observer:
@@ -107,7 +105,6 @@ class Observer:
         self.leads = Leads(self.names)
         self._pending: list[_Pending] = []
         self._is_new = False
-        self._squared = torch.zeros((), dtype=torch.float64)
         self._updates = 0
         self._sums = dict.fromkeys(self.names, 0.0)
         self._target_norm = 0.0
@@ -117,7 +114,6 @@ class Observer:
         """Whether anything was observed."""
         return self._updates > 0 or bool(self._pending)
 
-    @torch.no_grad()
     def aim(self, gradient: Gradient, parameters: Sequence[Tensor]) -> None:
         """Hold this direction from now on.
 
@@ -125,14 +121,9 @@ class Observer:
             gradient: One entry for each parameter.
             parameters: What the gradient is by.
         """
-        self._hold_place(parameters)
-        self.copies = _copies(parameters)
-        for place, entry in zip(self.direction, gradient, strict=True):
-            if entry is None:
-                place.zero_()
-            else:
-                place.copy_(entry)
-        self._squared = squared_norm(list(self.direction))
+        if self.direction is None or not self.direction.fits(gradient):
+            self.direction = Direction(parameters)
+        self.direction.take(gradient)
         self._is_new = True
 
     def see(self, parameters: Sequence[Tensor], shares: Mapping[str, float]) -> None:
@@ -151,23 +142,22 @@ class Observer:
                 "No parameter of the representation has a gradient to observe; call `observe` "
                 "after `backward`, before the optimiser's `zero_grad`."
             )
-        if self.direction:
-            self._check(gradient)
-            self.note(shares, self.products(gradient))
+        if self.direction is not None:
+            if not self.direction.fits(gradient):
+                raise TrainingError(
+                    "The parameters that are observed are not those that the target's direction is "
+                    "of; pass the same representation to `observe` as to `aim`."
+                )
+            self.note(shares, self.direction.products(gradient))
         if self.target is not None and shares.get(self.target, 0.0) == 1.0:
             self.aim(gradient, parameters)
-
-    def products(self, gradient: Gradient) -> Tensor:
-        """⟨v, g⟩, ‖g‖² and ‖v‖², without waiting for the device."""
-        held: Gradient = list(self.direction)
-        return torch.stack([dot(held, gradient), squared_norm(gradient), self._squared])
 
     def note(self, shares: Mapping[str, float], numbers: Tensor) -> None:
         """Keep the products of a step on these tasks; those that are not asked about are dropped.
 
         Args:
             shares: What each task had of the gradient.
-            numbers: As `products` returns them.
+            numbers: As `Direction.products` returns them.
         """
         known = {name: share for name, share in shares.items() if name in self._sums and share}
         if not known:
@@ -217,8 +207,10 @@ class Observer:
     def _exchanged(self, ranks: Ranks) -> tuple[int, list[list[float]]]:
         """How many steps were seen, and the numbers of each."""
         count = len(self._pending)
+        if count == 0 and not ranks.several:
+            return 0, []
         if not ranks.several:
-            return count, [pending.numbers.tolist() for pending in self._pending]
+            return count, self._own().tolist()
         counts = ranks.table([float(count)])[:, 0]
         if bool((counts != count).any()):
             seen = ", ".join(str(int(number)) for number in counts)
@@ -228,32 +220,15 @@ class Observer:
             )
         if count == 0:
             return 0, []
-        home = self._pending[-1].numbers.device
-        own = torch.stack([pending.numbers.to(home) for pending in self._pending])
-        added = ranks.table(own.reshape(-1)).reshape(ranks.size, count, 3).sum(0)
+        added = ranks.table(self._own().reshape(-1)).reshape(ranks.size, count, 3).sum(0)
         # Whole gradients are the same in all processes; parts add up, some of them several times.
-        return count, (added / (ranks.size if self.copies is None else self.copies)).tolist()
+        copies = None if self.direction is None else self.direction.copies
+        return count, (added / (ranks.size if copies is None else copies)).tolist()
 
-    def _hold_place(self, parameters: Sequence[Tensor]) -> None:
-        """Have memory for a direction, the same for every one: a recorded step writes to it."""
-        if [tuple(place.shape) for place in self.direction] == [
-            tuple(part.shape) for part in map(_part, parameters)
-        ]:
-            return
-        self.direction = [
-            torch.zeros_like(part, dtype=width(part)) for part in map(_part, parameters)
-        ]
-
-    def _check(self, gradient: Gradient) -> None:
-        fits = len(gradient) == len(self.direction) and all(
-            entry is None or entry.shape == place.shape
-            for entry, place in zip(gradient, self.direction, strict=False)
-        )
-        if not fits:
-            raise TrainingError(
-                "The parameters that are observed are not those that the target's direction is of; "
-                "pass the same representation to `observe` as to `aim`."
-            )
+    def _own(self) -> Tensor:
+        """The numbers of this process, in one piece: one wait for the device."""
+        home = self._pending[-1].numbers.device
+        return torch.stack([pending.numbers.to(home) for pending in self._pending])
 
     def state_dict(self) -> dict[str, Any]:
         """What was learned, as plain values; not the direction, which is of the model's size."""
@@ -269,8 +244,23 @@ class Observer:
             ],
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a saved state, which is copied."""
+    def load_state_dict(self, state: Mapping[str, Any] | None) -> None:
+        """Go on from a saved state, which is copied; without one, from the beginning.
+
+        Raises:
+            WeightsError: It is not such a state.
+        """
+        if state is None:
+            return
+        try:
+            self._load(state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise WeightsError(
+                f"`observed` of the saved state is not what `state_dict` returned ({error!r}). Load "
+                "a state of a weighting with the same arguments."
+            ) from error
+
+    def _load(self, state: Mapping[str, Any]) -> None:
         self.leads.load_state_dict(state["leads"])
         self._updates, self._is_new = int(state["updates"]), bool(state["is_new"])
         self._sums = {name: float(state["sums"][name]) for name in self.names}
@@ -328,17 +318,4 @@ def shares_of(tasks: str | Mapping[str, float], known: Sequence[str]) -> dict[st
 def _gradients(parameters: Sequence[Tensor]) -> Gradient:
     """Their `.grad`, of a sharded one its part."""
     found = [parameter.grad for parameter in parameters]
-    return [None if entry is None else _part(entry).detach() for entry in found]
-
-
-def _part(tensor: Tensor) -> Tensor:
-    local = getattr(tensor, "to_local", None)
-    part: Tensor = tensor if local is None else local()
-    return part.detach()
-
-
-def _copies(parameters: Sequence[Tensor]) -> int | None:
-    if not hasattr(parameters[0], "to_local"):
-        return None
-    shards = Shards.of(parameters, processes=torch.distributed.get_world_size())
-    return None if shards is None else shards.copies
+    return [None if entry is None else local_part(entry) for entry in found]

@@ -103,12 +103,12 @@ class TargetAware(Weighting):
         self.target = {target: 1.0} if isinstance(target, str) else convex(target)
         check_roles(sources, self.target)
         self.rule = UpdateRule.robust() if rule is None else checked_rule(rule)
-        self.target_share = target_share = plain_share(target_share)
+        self.target_share = plain_share(target_share)
         self.history = History()
         self.weights, self._stepping = started(
             sources,
             self.target,
-            target_share=target_share,
+            target_share=self.target_share,
             initial=initial,
             sizes=sizes,
             rule=self.rule,
@@ -172,7 +172,7 @@ class TargetAware(Weighting):
             representation: As for `update`, like all that follow.
             loss_of: Called for the target alone.
             touching: Other modules that it runs.
-            group: The processes that train together.
+            group: Processes that train together.
         """
         check_observable(self.rule.alignment, self.weights.units)
         ranks = Ranks.of(group)
@@ -194,7 +194,7 @@ class TargetAware(Weighting):
 
         Call it after `backward`, before gradients are cleared; clipping makes no difference. Three
         numbers are kept, and the device is not waited for. Before the first direction nothing is
-        learned. `update()`, without arguments, then moves the weights.
+        learned. `update()` without arguments then moves the weights.
 
         Args:
             representation: As for `aim`.
@@ -346,7 +346,5 @@ class TargetAware(Weighting):
         self._stepping.check_share(weights.logs)
         means = self._means.restored(state)
         observer = Observer.of(self.weights.names, self.target)
-        if "observed" in state:
-            observer.load_state_dict(state["observed"])
-        self.weights, self.history = weights, history
-        self._means, self.observer = means, observer
+        observer.load_state_dict(state.get("observed"))
+        self.weights, self.history, self._means, self.observer = weights, history, means, observer
