@@ -18,9 +18,7 @@ from tawt.cli.actions import usual_jobs
 from tawt.cli.time_left import runs_progress
 from tawt.config.explaining import lines_of
 from tawt.errors import ConfigError, RunError, suggestion
-from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, load_layout, make
-from tawt.reproduce.generated import tiny_setup
-from tawt.reproduce.layout import SECTION, layouts, placed, training_sizes
+from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, make
 from tawt.reproduce.leaving import leave
 from tawt.reproduce.request import load_request, save_request
 from tawt.reproduce.writing import as_json
@@ -164,7 +162,11 @@ def _check_options(
 
 def _layout_lines_named(asked: Asked) -> AbstractContextManager[None]:
     """Have mistakes in a layout of the user's own named by line."""
-    if asked.data is None or asked.layout is None or asked.layout in layouts():
+    if asked.data is None or asked.layout is None:
+        return nullcontext()
+    from tawt.reproduce.layout import SECTION, layouts
+
+    if asked.layout in layouts():
         return nullcontext()
     return lines_of(Path(asked.layout), tasks=SECTION)
 
@@ -214,20 +216,7 @@ def _tell(result: Result, folder: Path, *, quiet: bool, as_json_lines: bool) -> 
 def requested(asked: Asked, folder: Path) -> Request:
     """What is asked for, checked against the data."""
     Settings(**asked.training)  # refuses what cannot be, before anything is written
-    if asked.tiny:
-        setup: Setup | None = tiny_setup(folder / "tiny")
-    elif asked.data is None:
-        setup = None
-    else:
-        layout = load_layout(asked.layout or "open")
-        tasks = placed(layout, asked.data)
-        setup = Setup(
-            tasks=tasks,
-            about=layout.about,
-            available=training_sizes(tasks),
-            encoder=_placed(asked.encoder) or "",
-            cap=asked.cap,
-        )
+    setup = _setup(asked, folder)
     if setup is not None:
         setup = replace(
             setup,
@@ -240,6 +229,27 @@ def requested(asked: Asked, folder: Path) -> Request:
         setup=setup,
         vectors=_placed(asked.vectors),
         tiny=asked.tiny,
+    )
+
+
+def _setup(asked: Asked, folder: Path) -> Setup | None:
+    """The tasks of the paper, where they are asked for; they are text."""
+    if asked.tiny:
+        from tawt.reproduce.generated import tiny_setup
+
+        return tiny_setup(folder / "tiny")
+    if asked.data is None:
+        return None
+    from tawt.reproduce.layout import load_layout, placed, training_sizes
+
+    layout = load_layout(asked.layout or "open")
+    tasks = placed(layout, asked.data)
+    return Setup(
+        tasks=tasks,
+        about=layout.about,
+        available=training_sizes(tasks),
+        encoder=_placed(asked.encoder) or "",
+        cap=asked.cap,
     )
 
 

@@ -4,6 +4,10 @@
 under its name; nothing else has to know of it.
 """
 
+from tawt.extras import need
+
+need("arrays", by=__name__)
+
 from tawt.modality.interface import Asked, Modality, Trained
 from tawt.modality.predicting import Answer, LabelAnswer, Predictor
 from tawt.modality.registry import known_modalities, modality_named, register
