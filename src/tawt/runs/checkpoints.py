@@ -75,8 +75,8 @@ class FolderCheckpoint:
                 raise RunError(f"{problem}; use --overwrite to start the run again.") from problem
         if problems:
             raise RunError(
-                f"{', and '.join(map(str, problems))}; put the run's own checkpoint back, or use --overwrite "
-                "to start the run again."
+                f"{', and '.join(map(str, problems))}; put the run's own checkpoint back, or use "
+                "--overwrite to start the run again."
             )
         return None
 

@@ -91,7 +91,8 @@ def read(path: Path, *, run: str = "") -> dict[str, Any]:
     if _FORMAT not in metadata:
         if any(key.startswith(_FORMAT_NAME) for key in metadata):
             raise OtherVersionError(
-                f"{path} was written by an earlier version of tawt, which this one cannot go on from"
+                f"{path} was written by an earlier version of tawt, which this one cannot go on "
+                "from"
             )
         raise RunError(f"{path} is not a checkpoint of tawt")
     if about.get("sha256") != _digest(tensors, about.get("run", "")):
