@@ -105,7 +105,7 @@ class SamplesFigure:
         if request.tiny:
             departures.append(
                 f"tiny: {settings.source} and {settings.target} examples, {settings.hidden} hidden "
-                f"units, {settings.epochs} epochs, batches of {settings.batch_size}"
+                f"neurons, {settings.epochs} epochs, batches of {settings.batch_size}"
             )
         return samples_result(
             self._runs(request, store),
