@@ -92,7 +92,7 @@ def test_need_says_who_needs_what_in_one_line(monkeypatch):
         ("import tawt.modality", "tawt.modality", "arrays"),
         ("from tawt.text import Cutting", "tawt.text", "text"),
         ("from tawt.text import ReadOptions", "tawt.text", "text"),
-        ("import tawt.text.metrics.distances", "tawt.text", "text"),
+        ("import tawt.text.metrics.spans", "tawt.text", "text"),
         ("import tawt.demos.digits", "tawt.demos", "arrays"),
         ("import tawt.config", "tawt.config", "cli"),
         ("import tawt.report", "tawt.report", "cli"),
