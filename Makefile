@@ -34,6 +34,8 @@ bench: $(VENV)/.installed-dev       ## every benchmark; writes dated reports in 
 attack: $(VENV)/.installed-dev      ## kills running commands; writes its record in docs/results/
 	$(BIN)/python -m benchmarks.attack
 
+# But torch, which is the pinned one: the lowest, 2.11, comes from PyPI with gigabytes of CUDA libraries
+# and is tried on another machine (Python 3.12).
 lowest:                             ## the tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(PYTHON) tools/lowest_versions.py > $(VENV)-lowest/constraints.txt

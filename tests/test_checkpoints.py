@@ -5,7 +5,13 @@ import torch
 from safetensors.torch import save
 
 from tawt.errors import RunError
-from tawt.training.checkpoints import random_state, read, set_random_state, to_bytes
+from tawt.training.checkpoints import (
+    OtherVersionError,
+    random_state,
+    read,
+    set_random_state,
+    to_bytes,
+)
 
 DEVICE = torch.device("cpu")
 
@@ -99,9 +105,9 @@ WHOLE = to_bytes({"a": torch.arange(1000), "b": 1})
         WHOLE[: len(WHOLE) // 2],
         WHOLE[:-1],
         save({"a": torch.arange(3)}),
-        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 1": "{}"}),
-        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 2": "{}"}),
-        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 2": '{"run": "", "sha256": "0"}'}),
+        save({"a": torch.arange(3)}, metadata={"another format 1": "{}"}),
+        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 3": "{}"}),
+        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 3": '{"run": "", "sha256": "0"}'}),
     ],
     ids=[
         "empty",
@@ -122,6 +128,15 @@ def test_what_is_no_whole_checkpoint_is_refused(content, tmp_path):
     with pytest.raises(RunError, match=r"state\.safetensors is (damaged|not a check)") as refused:
         read(path)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_checkpoint_of_an_earlier_version_is_told_apart(version, tmp_path):
+    path = tmp_path / "state.safetensors"
+    about = '{"run": "mine", "sha256": "0"}'
+    path.write_bytes(save({"a": torch.arange(3)}, metadata={f"tawt checkpoint {version}": about}))
+    with pytest.raises(OtherVersionError, match="written by an earlier version of tawt"):
+        read(path, run="mine")
 
 
 def every_bit(content):

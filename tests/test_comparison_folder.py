@@ -58,7 +58,7 @@ def test_another_configuration_is_refused_untouched(study, tmp_path, listing):
     compared(study, tmp_path / "c", rows=[ONE])
     before = listing(tmp_path / "c")
     study.set("epochs", 3)
-    with pytest.raises(RunError, match=r"epochs: 2 here, 3 there.*--overwrite"):
+    with pytest.raises(RunError, match=r"`epochs` is 3 now and was 2 in the folder.*--overwrite"):
         compared(study, tmp_path / "c", rows=[OTHER])
     assert listing(tmp_path / "c") == before
 

@@ -355,7 +355,7 @@ def test_a_dumped_configuration_loads_back_equal(write, values):
     config = parsed(values)
     again = load(write(dumped(config)))
     assert again == config
-    assert difference(again, config) is None
+    assert difference(again, kept=config) is None
     assert dumped(again) == dumped(config)
 
 
@@ -378,17 +378,21 @@ def test_every_default_is_written_out():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"seed": 3}, "seed: 0 here, 3 there"),
-        ({"training": {"batch_size": 4}}, "training.batch_size: 32 here, 4 there"),
+        ({"seed": 3}, "`seed` is 3 now and was 0 in the folder"),
+        ({"training": {"batch_size": 4}}, "`training.batch_size` is 4 now and was 32 in"),
         ({"model": {"widths": [64]}}, "model.widths"),
         ({"weighting": {"initial": {"parity": 1.0}}}, "weighting.initial"),
-        ({"sources": ["parity"]}, "sources: None here"),
-        ({"data": {"kind": "digits", "target_size": 99}}, "data.target_size: 30 here, 99 there"),
+        ({"sources": ["parity"]}, "`sources` is ['parity'] now and was not given in the folder"),
+        (
+            {"data": {"kind": "digits", "target_size": 99}},
+            "size` is 99 now and was 30 in",
+        ),
     ],
 )
 def test_a_difference_names_the_field(changes, words):
-    assert words in difference(parsed(BASE), parsed({**BASE, **changes}))
-    assert difference(parsed({**BASE, **changes}), parsed({**BASE, **changes})) is None
+    changed = parsed({**BASE, **changes})
+    assert words in difference(changed, kept=parsed(BASE))
+    assert difference(changed, kept=parsed({**BASE, **changes})) is None
 
 
 # Paths

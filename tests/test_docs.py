@@ -17,7 +17,7 @@ from tawt.config import load
 from tawt.config.schema import RunConfig, parsed
 from tawt.demos.grammar import generate
 from tawt.demos.tiny import write_tiny_encoder
-from tawt.reproduce import Layout
+from tawt.reproduce.layout import Layout
 from tawt.reproduce.paper import TASKS
 from tawt.runs import run
 

@@ -169,7 +169,9 @@ def test_another_configuration_is_refused_by_field(request, listing, state, opti
     config, path = request.getfixturevalue(state)
     other = config.model_copy(update={"epochs": 5})
     before = listing(path)
-    refused(lambda: run(other, path, options=options), "epochs: 2", "5", "--overwrite")
+    refused(
+        lambda: run(other, path, options=options), "`epochs` is 5 now and was 2 in", "--overwrite"
+    )
     assert listing(path) == before
 
 

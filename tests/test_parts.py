@@ -90,8 +90,13 @@ def test_a_part_of_no_examples():
     assert len(part) == 0
 
 
-def test_a_batch_whose_statistics_count_is_in_one_part():
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+@pytest.mark.parametrize(
+    "norm",
+    [torch.nn.BatchNorm1d(2), torch.nn.SyncBatchNorm(2), torch.nn.LazyBatchNorm1d()],
+    ids=lambda norm: type(norm).__name__,
+)
+def test_a_batch_whose_statistics_count_is_in_one_part(norm):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), norm)
     drawn = Lengths([1, 900, 5, 8], rows=[1, 50, 1, 1])
     [part] = Parts.on(CPU, batch_size=2, model=model).of(drawn, everything(drawn))
     assert part.tolist() == [0, 1, 2, 3]

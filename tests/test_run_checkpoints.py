@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import save
 
 from tawt.config import load
 from tawt.errors import Interrupted, RunError
@@ -107,6 +108,22 @@ def test_a_run_with_no_usable_checkpoint_is_refused_untouched(study, tmp_path, l
     before = listing(path)
     with pytest.raises(RunError, match=r"state\.safetensors"):
         run(config, path, options=Options(resume=True))
+    assert listing(path) == before
+
+
+def test_a_run_of_an_earlier_version_is_said_to_be_one(study, tmp_path, listing):
+    path = tmp_path / "run"
+    config = stopped(study, path)
+    earlier = save({"a": torch.arange(3)}, metadata={"tawt checkpoint 2": '{"run": "x"}'})
+    for name in NAMES:
+        (path / "checkpoints" / name).write_bytes(earlier)
+    before = listing(path)
+    with pytest.raises(RunError) as refused:
+        run(config, path, options=Options(resume=True))
+    assert str(refused.value) == (
+        f"{path / 'checkpoints' / NAMES[0]} was written by an earlier version of tawt, which this "
+        "one cannot go on from; use --overwrite to start the run again."
+    )
     assert listing(path) == before
 
 

@@ -1,7 +1,8 @@
 """Print constraints that hold every direct dependency at the lowest version pyproject.toml allows.
 
 `make lowest` installs them and runs the tests. torch is the exception: it is held at the version in
-constraints.txt, as the lowest one comes from PyPI with gigabytes of CUDA libraries.
+constraints.txt, as the lowest one comes from PyPI with gigabytes of CUDA libraries. That one, 2.11,
+is tried on another machine (Python 3.12).
 """
 
 import re

@@ -1,34 +1,54 @@
-"""Which extra of the package brings a library that is not installed."""
+"""The extras of the package: which libraries each brings, and what is said where they are not.
+
+A package that needs more than the core asks for its extra at the top of its `__init__`, before it
+imports anything else. So it names its own extra, whichever library is missing, and whether the
+package itself imports it or one below does.
+"""
 
 from __future__ import annotations
 
-_EXTRAS = {
-    "train": ("accelerate", "safetensors"),
-    "arrays": ("sklearn", "pydantic"),
-    "text": ("transformers", "tokenizers", "seqeval"),
-    "cli": ("filelock", "jinja2", "plotly", "rich", "scipy", "typer", "yaml"),
-    "hub": ("datasets", "pyarrow"),
+import sys
+from importlib.util import find_spec
+
+from tawt.errors import TawtError
+
+_TRAIN = ("accelerate", "safetensors")
+_ARRAYS = ("sklearn", "pydantic", *_TRAIN)
+LIBRARIES = {
+    "train": _TRAIN,
+    "arrays": _ARRAYS,
+    "text": ("transformers", "tokenizers", "seqeval", "scipy", *_ARRAYS),
+    "cli": ("typer", "rich", "yaml", "filelock", "scipy", "plotly", "jinja2", *_ARRAYS),
 }
+"""Names of modules, by the extra that brings them."""
 
 
-def missing(error: ImportError) -> str | None:
-    """What to install, in one line, if the error is that a library of an extra is missing.
+class MissingExtraError(TawtError, ImportError):
+    """A part of tawt that is used without the libraries it needs."""
+
+
+def need(extra: str, *, by: str) -> None:
+    """Go on only where the libraries of an extra are installed.
 
     Args:
-        error: Raised by an import.
+        extra: Its name.
+        by: What needs it, as the error is to call it.
+
+    Raises:
+        MissingExtraError: One of them is not; it says what to install, in one line.
 
     Example:
-        >>> missing(ModuleNotFoundError("No module named 'yaml'", name="yaml"))
-        "yaml is not installed, which this needs; pip install 'tawt[cli]' brings it."
-        >>> missing(ModuleNotFoundError("No module named 'nonsense'", name="nonsense"))
+        >>> need("train", by="tawt.training")
     """
-    library = (error.name or "").partition(".")[0]
-    if not isinstance(error, ModuleNotFoundError):
-        return None
-    for extra, libraries in _EXTRAS.items():
-        if library in libraries:
-            return (
-                f"{library} is not installed, which this needs; pip install 'tawt[{extra}]' "
-                "brings it."
+    for library in LIBRARIES[extra]:
+        if not _is_there(library):
+            raise MissingExtraError(
+                f"{by} needs the extra {extra!r} ({library} is not installed); "
+                f"pip install 'tawt[{extra}]' brings it."
             )
-    return None
+
+
+def _is_there(library: str) -> bool:
+    if library in sys.modules:
+        return sys.modules[library] is not None
+    return find_spec(library) is not None

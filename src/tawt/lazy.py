@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tawt.extras import missing
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -21,7 +19,6 @@ def load(package: str, homes: Mapping[str, Sequence[str]], name: str) -> Any:
 
     Raises:
         AttributeError: The package has no such name.
-        ImportError: A library is missing; it says which extra brings it.
 
     Example:
         >>> load("tawt", {"weighting": ["Fixed"]}, "Fixed").__name__
@@ -29,8 +26,5 @@ def load(package: str, homes: Mapping[str, Sequence[str]], name: str) -> Any:
     """
     for home, names in homes.items():
         if name in names:
-            try:
-                return getattr(import_module(f"{package}.{home}"), name)
-            except ModuleNotFoundError as error:
-                raise ImportError(f"{package}.{name}: {missing(error) or error}") from error
+            return getattr(import_module(f"{package}.{home}"), name)
     raise AttributeError(f"module {package!r} has no attribute {name!r}")

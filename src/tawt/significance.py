@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tawt.extras import need
+
+need("cli", by=__name__)
+
 import numpy as np
 from scipy import stats
 

@@ -109,12 +109,12 @@ class SequenceModality(Modality):
         saved = {"heads": list(trained.model.heads), "state": trained.model.state_dict()}
         torch.save(saved, folder / "model.pt")
 
-    def predictor(self, folder, asked):
+    def predictor(self, folder, request):
         saved = torch.load(folder / "model.pt", weights_only=True)
-        heads = {name: nn.Linear(asked.section.width, len(NAMES)) for name in saved["heads"]}
-        model = MultiTaskModel(Reader(asked.section.width), heads)
+        heads = {name: nn.Linear(request.section.width, len(NAMES)) for name in saved["heads"]}
+        model = MultiTaskModel(Reader(request.section.width), heads)
         model.load_state_dict(saved["state"])
-        return SequencePredictor(model, asked.target)
+        return SequencePredictor(model, request.target)
 
 
 def drawn(size, longest, *, seed):

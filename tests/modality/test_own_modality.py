@@ -179,16 +179,6 @@ def test_an_entry_point_that_leads_nowhere_is_named(tmp_path, monkeypatch):
 # Built-in ones
 
 
-def test_an_extra_that_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr("tawt.modality.registry._known", {})
-    monkeypatch.setattr(
-        "tawt.modality.registry.find_spec", lambda name: None if name == "transformers" else name
-    )
-    with pytest.raises(ConfigError, match=r"transformers is not installed.*'tawt\[text\]'"):
-        modality_named("text")
-    assert modality_named("arrays").name == "arrays"
-
-
 @pytest.mark.parametrize(
     ("code", "forbidden"),
     [

@@ -53,5 +53,5 @@ def refused(call, tmp_path, listing):
 def nothing_trained(monkeypatch, made_up_runs):
     """Runs are made up, and so are their records."""
     monkeypatch.setattr("tawt.cli.reproducing.Store", MadeUpStore)
-    monkeypatch.setattr("tawt.reproduce.experiments.load_tokenizer", lambda encoder: None)
+    monkeypatch.setattr("tawt.text.encoding.load_tokenizer", lambda encoder: None)
     return made_up_runs

@@ -13,7 +13,7 @@ import tawt
 from tawt import Cosine, CurvatureWeighted, Fixed, Identity, TargetAware, UpdateRule, Weighting
 from tawt.errors import WeightsError
 from tawt.hypergradient import hypergradient
-from tawt.units import Examples, Units, Whole
+from tawt.units import EachExample, Units, Whole
 from tawt.weighting import make_weighting
 from tawt.weights import SourceWeights
 
@@ -98,7 +98,7 @@ def test_tasks_are_the_units_by_default(share):
 def test_some_sources_can_be_tasks_and_others_their_examples():
     """Each is measured as it would be if all were like it."""
     setting = Setting()
-    mixed = Units({"near": Whole(), "far": Examples(SIZES["far"])})
+    mixed = Units({"near": Whole(), "far": EachExample(SIZES["far"])})
     found = {}
     for name, units in {
         "mixed": mixed,

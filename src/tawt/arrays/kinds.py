@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from sklearn import metrics
 from torch import Tensor, nn
 
 from tawt.errors import DataError
+from tawt.modality.scoring import mae, mse, r2
 from tawt.tasks.kind import Kind
 
 if TYPE_CHECKING:
@@ -92,16 +91,7 @@ class Regression(Kind):
 
     def scores(self, gold: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
         """Explained variance r², mean squared and mean absolute error."""
-        if not np.isfinite([gold, predicted]).all():
-            # scikit-learn refuses them; a model that has diverged is to be scored all the same.
-            return {"r2": math.nan, "mse": math.nan, "mae": math.nan}
-        # With one gold value there is no variance to explain: 0 says "no better than the mean".
-        r2 = float(metrics.r2_score(gold, predicted)) if np.ptp(gold) > 0 else 0.0
-        return {
-            "r2": r2,
-            "mse": float(metrics.mean_squared_error(gold, predicted)),
-            "mae": float(metrics.mean_absolute_error(gold, predicted)),
-        }
+        return {score.__name__: score(gold, predicted) for score in (r2, mse, mae)}
 
     def example_scores(self, gold: Sequence[float], predicted: Sequence[float]) -> list[float]:
         """Minus the squared error."""

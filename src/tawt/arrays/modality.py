@@ -9,7 +9,7 @@ from tawt.arrays.building import array_model, check_learnable, read_task
 from tawt.arrays.predicting import ArrayPredictor
 from tawt.arrays.saving import load_network, save_network
 from tawt.arrays.sections import ArrayData, NetworkConfig
-from tawt.modality import Asked, DataSection, Modality, Predictor, Trained
+from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Trained
 from tawt.modality.inspecting import measured
 from tawt.paths import home_expanded, resolved
 from tawt.training.devices import chosen_device
@@ -73,13 +73,13 @@ class ArrayModality(Modality[D, NetworkConfig]):
         """Parameters in safetensors, and what they are parameters of in JSON."""
         save_network(trained, folder)
 
-    def predictor(self, folder: Path, asked: Asked[D, NetworkConfig]) -> Predictor:
+    def predictor(self, folder: Path, request: PredictRequest[D, NetworkConfig]) -> Predictor:
         """The network, from its folder alone."""
         return ArrayPredictor(
-            load_network(folder, asked.target),
-            device=chosen_device(asked.device),
-            precision=asked.precision,
-            batch_size=asked.batch_size,
+            load_network(folder, request.target),
+            device=chosen_device(request.device),
+            precision=request.precision,
+            batch_size=request.batch_size,
         )
 
 

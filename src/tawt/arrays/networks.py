@@ -22,7 +22,7 @@ class MLP(nn.Module):
 
     Args:
         shape: Shape of one example's input; images are flattened.
-        widths: Units of each hidden layer; the last is the size of the representation.
+        widths: Width of each hidden layer; the last is the size of the representation.
         dropout: Share of the representation left out in training.
 
     Example:

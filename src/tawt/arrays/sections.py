@@ -41,6 +41,6 @@ class NetworkConfig(Section):
     widths: list[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
         [64, 32], min_length=1, max_length=1000
     )
-    """Units of each hidden layer; the last is the size of the representation."""
+    """Width of each hidden layer; the last is the size of the representation."""
     dropout: float = Field(0.0, ge=0, lt=1)
     """Share of the representation left out in training."""

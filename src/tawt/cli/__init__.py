@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from tawt.extras import missing
+from tawt.extras import MissingExtraError, need
 
 
 def main() -> None:
     """Run the command line; what exit statuses mean is in `tawt.cli.failing`."""
     try:
-        from tawt.cli.app import main as run
-    except ModuleNotFoundError as error:  # the package was installed without the extra
-        if (advice := missing(error)) is None:
-            raise
-        sys.stderr.write(f"error: {advice}\n")
+        need("cli", by="The command tawt")
+    except MissingExtraError as error:
+        sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
+    from tawt.cli.app import main as run
+
     run()

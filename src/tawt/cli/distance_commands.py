@@ -52,9 +52,9 @@ def distance(
     """
     from tawt.cli import actions, distances
     from tawt.config.explaining import lines_of
-    from tawt.distance.study import Asked
+    from tawt.distance.study import DistanceRequest
 
-    asked = Asked(
+    request = DistanceRequest(
         weights=distances.given_weights(weights),
         seeds=range(seeds),
         training=training,
@@ -65,7 +65,7 @@ def distance(
         distances.show_distances(
             run_config,
             folder,
-            asked=asked,
+            request=request,
             jobs=jobs,
             device=device,
             overwrite=overwrite,

@@ -15,7 +15,7 @@ from tawt.cli import console
 from tawt.cli.actions import usual_jobs
 from tawt.cli.time_left import measured_progress
 from tawt.distance.page import HEADINGS, caption, sentences, table
-from tawt.distance.study import Asked, measure_distances, prepared
+from tawt.distance.study import DistanceRequest, measure_distances, prepared
 from tawt.errors import ConfigError
 from tawt.runs.folder import PAGE
 from tawt.sweeps import Sweep, stop_on_signals
@@ -32,7 +32,7 @@ def show_distances(
     config: RunConfig,
     folder: Path | None,
     *,
-    asked: Asked,
+    request: DistanceRequest,
     jobs: int | None,
     device: str,
     overwrite: bool,
@@ -42,7 +42,7 @@ def show_distances(
     """Measure, and show what was found."""
     path = folder or Path("runs", f"{config.name}-distance")
     stopped: list[dict[str, Any]] = []
-    study = prepared(config, asked)  # while nothing is written, Ctrl-C simply ends the command
+    study = prepared(config, request)  # while nothing is written, Ctrl-C simply ends the command
     try:
         with stop_on_signals() as should_stop, measured_progress(quiet=quiet) as bar:
             shown = bar.add_task("", total=None)

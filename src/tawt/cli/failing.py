@@ -16,7 +16,6 @@ import typer
 
 from tawt.cli.plain import plain
 from tawt.errors import Interrupted, TawtError, first_line, is_out_of_memory
-from tawt.extras import missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,8 +65,6 @@ def _users(error: Exception) -> str | None:
     """What is said of an error that the user can do something about; none for a bug."""
     if isinstance(error, TawtError):
         return str(error)
-    if isinstance(error, ImportError) and (advice := missing(error)) is not None:
-        return advice
     if isinstance(error, ImportError) and any(sign in str(error) for sign in _NO_ROOM):
         return (
             "Out of memory while loading tawt's libraries, which need about 2 GB of address space; "

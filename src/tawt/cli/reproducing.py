@@ -18,9 +18,7 @@ from tawt.cli.actions import usual_jobs
 from tawt.cli.time_left import runs_progress
 from tawt.config.explaining import lines_of
 from tawt.errors import ConfigError, RunError, suggestion
-from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, load_layout, make
-from tawt.reproduce.generated import tiny_setup
-from tawt.reproduce.layout import SECTION, layouts, placed, training_sizes
+from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, make
 from tawt.reproduce.leaving import leave
 from tawt.reproduce.request import load_request, save_request
 from tawt.reproduce.writing import as_json
@@ -35,7 +33,7 @@ _WIDEST = 7  # columns that a terminal has room for; more are shown as lines
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ReproduceOptions:
     """What the command line says about data and settings."""
 
     data: Path | None
@@ -82,7 +80,7 @@ def list_experiments(*, as_json_lines: bool) -> None:
 
 def reproduce_named(
     name: str,
-    asked: Asked,
+    options: ReproduceOptions,
     folder: Path,
     *,
     jobs: int | None,
@@ -96,11 +94,11 @@ def reproduce_named(
     experiment = EXPERIMENTS.get(name)
     if experiment is None:
         raise ConfigError(f"There is no experiment {name!r}; {suggestion(name, EXPERIMENTS)}")
-    _check_options(experiment, asked, jobs=jobs, keep_models=keep_models)
+    _check_options(experiment, options, jobs=jobs, keep_models=keep_models)
     this_part = _part(part)
-    request = _asked_before(experiment, asked, folder)
+    request = _asked_before(experiment, options, folder)
     if request is not None:
-        _check_only_named(experiment, asked, part=part, keep_models=keep_models)
+        _check_only_named(experiment, options, part=part, keep_models=keep_models)
         if not is_made(experiment, request, Store(folder)):
             raise RunError(
                 f"Records of {name} are missing in {folder}; give --data and what else it needs to "
@@ -109,8 +107,8 @@ def reproduce_named(
         result = experiment.result(request, Store(folder))
         _tell(result, leave(result, folder), quiet=quiet, as_json_lines=as_json_lines)
         return
-    with _layout_lines_named(asked):
-        request = requested(asked, folder)
+    with _layout_lines_named(options):
+        request = requested(options, folder)
         experiment.check(request)
     made = _made(
         experiment,
@@ -134,47 +132,53 @@ def reproduce_named(
 
 
 def _check_options(
-    experiment: Experiment, asked: Asked, *, jobs: int | None, keep_models: bool
+    experiment: Experiment, options: ReproduceOptions, *, jobs: int | None, keep_models: bool
 ) -> None:
     """Refuse what would have no effect."""
-    if "--encoder" not in experiment.needs and asked.changes_settings:
+    if "--encoder" not in experiment.needs and options.changes_settings:
         raise ConfigError(
             f"{experiment.name} has settings of its own; leave out --learning-rate, --epochs, "
             "--batch-size, --precision, --sampling and --preset."
         )
-    options = {
-        "--data": asked.data,
-        "--layout": asked.layout,
-        "--cap": asked.cap or None,
-        "--encoder": asked.encoder,
-        "--vectors": asked.vectors,
+    flags = {
+        "--data": options.data,
+        "--layout": options.layout,
+        "--cap": options.cap or None,
+        "--encoder": options.encoder,
+        "--vectors": options.vectors,
         "--jobs": jobs,
         "--keep-models": keep_models or None,
     }
-    given = [option for option, value in options.items() if value is not None]
+    given = [option for option, value in flags.items() if value is not None]
     useless = [option for option in given if option in experiment.no_use_for]
     if useless:
         raise ConfigError(f"{experiment.name} has no use for {', '.join(useless)}; leave that out.")
     brought = [option for option in given if option in _TINY_BRINGS]
-    if asked.tiny and brought:
+    if options.tiny and brought:
         raise ConfigError(
             f"--scale tiny has data and an encoder of its own; leave out {', '.join(brought)}."
         )
 
 
-def _layout_lines_named(asked: Asked) -> AbstractContextManager[None]:
+def _layout_lines_named(options: ReproduceOptions) -> AbstractContextManager[None]:
     """Have mistakes in a layout of the user's own named by line."""
-    if asked.data is None or asked.layout is None or asked.layout in layouts():
+    if options.data is None or options.layout is None:
         return nullcontext()
-    return lines_of(Path(asked.layout), tasks=SECTION)
+    from tawt.reproduce.layout import SECTION, layouts
+
+    if options.layout in layouts():
+        return nullcontext()
+    return lines_of(Path(options.layout), tasks=SECTION)
 
 
-def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request | None:
+def _asked_before(
+    experiment: Experiment, options: ReproduceOptions, folder: Path
+) -> Request | None:
     """What an earlier call asked for, where this one only names the experiment and the folder."""
     if (
-        asked.tiny
-        or asked.data is not None
-        or asked.encoder is not None
+        options.tiny
+        or options.data is not None
+        or options.encoder is not None
         or experiment.needs == "nothing"
     ):
         return None
@@ -182,19 +186,19 @@ def _asked_before(experiment: Experiment, asked: Asked, folder: Path) -> Request
 
 
 def _check_only_named(
-    experiment: Experiment, asked: Asked, *, part: str | None, keep_models: bool
+    experiment: Experiment, options: ReproduceOptions, *, part: str | None, keep_models: bool
 ) -> None:
     """Refuse what a table that is made again from its records cannot heed."""
-    options = {
-        "--layout": asked.layout is not None,
-        "--vectors": asked.vectors is not None,
-        "--seeds": asked.seeds is not None,
-        "--cap": asked.cap,
+    flags = {
+        "--layout": options.layout is not None,
+        "--vectors": options.vectors is not None,
+        "--seeds": options.seeds is not None,
+        "--cap": options.cap,
         "--part": part is not None,
         "--keep-models": keep_models,
-        "other settings of training": asked.changes_settings,
+        "other settings of training": options.changes_settings,
     }
-    given = [option for option, is_given in options.items() if is_given]
+    given = [option for option, is_given in flags.items() if is_given]
     if given:
         missing = [option for option in experiment.needs.split(", ") if option not in given]
         needed = " and ".join(missing)
@@ -211,35 +215,43 @@ def _tell(result: Result, folder: Path, *, quiet: bool, as_json_lines: bool) -> 
         _show(result, folder)
 
 
-def requested(asked: Asked, folder: Path) -> Request:
+def requested(options: ReproduceOptions, folder: Path) -> Request:
     """What is asked for, checked against the data."""
-    Settings(**asked.training)  # refuses what cannot be, before anything is written
-    if asked.tiny:
-        setup: Setup | None = tiny_setup(folder / "tiny")
-    elif asked.data is None:
-        setup = None
-    else:
-        layout = load_layout(asked.layout or "open")
-        tasks = placed(layout, asked.data)
-        setup = Setup(
-            tasks=tasks,
-            about=layout.about,
-            available=training_sizes(tasks),
-            encoder=_placed(asked.encoder) or "",
-            cap=asked.cap,
-        )
+    Settings(**options.training)  # refuses what cannot be, before anything is written
+    setup = _setup(options, folder)
     if setup is not None:
         setup = replace(
             setup,
-            training={**setup.training, **asked.training},
-            preset=asked.preset,
-            epochs=asked.epochs or setup.epochs,
+            training={**setup.training, **options.training},
+            preset=options.preset,
+            epochs=options.epochs or setup.epochs,
         )
     return Request(
-        seeds=tuple(range(asked.seeds or 1)),
+        seeds=tuple(range(options.seeds or 1)),
         setup=setup,
-        vectors=_placed(asked.vectors),
-        tiny=asked.tiny,
+        vectors=_placed(options.vectors),
+        tiny=options.tiny,
+    )
+
+
+def _setup(options: ReproduceOptions, folder: Path) -> Setup | None:
+    """The tasks of the paper, where they are asked for; they are text."""
+    if options.tiny:
+        from tawt.reproduce.generated import tiny_setup
+
+        return tiny_setup(folder / "tiny")
+    if options.data is None:
+        return None
+    from tawt.reproduce.layout import load_layout, placed, training_sizes
+
+    layout = load_layout(options.layout or "open")
+    tasks = placed(layout, options.data)
+    return Setup(
+        tasks=tasks,
+        about=layout.about,
+        available=training_sizes(tasks),
+        encoder=_placed(options.encoder) or "",
+        cap=options.cap,
     )
 
 

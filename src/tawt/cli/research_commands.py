@@ -99,7 +99,7 @@ def reproduce(
         "precision": precision,
         "sampling": sampling,
     }
-    asked = reproducing.Asked(
+    options = reproducing.ReproduceOptions(
         data=data,
         layout=layout,
         encoder=encoder,
@@ -113,7 +113,7 @@ def reproduce(
     )
     reproducing.reproduce_named(
         experiment,
-        asked,
+        options,
         folder,
         jobs=jobs,
         device=device,

@@ -41,11 +41,11 @@ def check(folder: Path, config: RunConfig, *, overwrite: bool) -> None:
         raise RunError(f"{folder} holds a single run; give the comparison another folder.")
     _names(folder)
     if (folder / CONFIG).exists() and not overwrite:
-        changed = difference(load(folder / CONFIG), config)
+        changed = difference(config, kept=load(folder / CONFIG))
         if changed is not None:
             raise RunError(
-                f"{folder} holds a comparison with another configuration ({changed}, folder and "
-                "now); use --overwrite to start again, or give another folder."
+                f"{folder} holds a comparison with another configuration ({changed}); use "
+                "--overwrite to start again, or give another folder."
             )
 
 

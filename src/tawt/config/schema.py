@@ -155,19 +155,28 @@ def dumped(config: RunConfig) -> str:
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
 
-def difference(ours: RunConfig, theirs: RunConfig) -> str | None:
-    """The first field in which two configurations differ, or none.
+def difference(config: RunConfig, *, kept: RunConfig) -> str | None:
+    """The first field in which a configuration differs from the one in a folder, or none.
+
+    Args:
+        config: The one that is given now.
+        kept: The one that the folder was made with.
 
     Example:
         >>> base = {"data": {"kind": "digits"}, "target": "digit"}
-        >>> difference(parsed(base), parsed({**base, "seed": 3}))
-        'seed: 0 here, 3 there'
+        >>> difference(parsed({**base, "name": "digits"}), kept=parsed({**base, "name": "joint"}))
+        "`name` is 'digits' now and was 'joint' in the folder"
     """
-    left, right = _flat(ours.model_dump(mode="json")), _flat(theirs.model_dump(mode="json"))
-    for name in [*left, *right]:
-        if left.get(name) != right.get(name):
-            return f"{name}: {left.get(name)} here, {right.get(name)} there"
+    now, before = _flat(config.model_dump(mode="json")), _flat(kept.model_dump(mode="json"))
+    for name in [*before, *now]:
+        if now.get(name) != before.get(name):
+            present, past = _given(now.get(name)), _given(before.get(name))
+            return f"`{name}` is {present} now and was {past} in the folder"
     return None
+
+
+def _given(value: Any) -> str:
+    return "not given" if value is None else repr(value)
 
 
 def _set(values: dict[str, Any], path: list[str], value: Any) -> None:

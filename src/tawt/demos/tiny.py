@@ -8,6 +8,10 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from tawt.extras import need
+
+need("text", by=__name__)
+
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast

@@ -1,5 +1,9 @@
 """How far a source is from the target, with and without training."""
 
+from tawt.extras import need
+
+need("cli", by=__name__)
+
 from tawt.distance.bound import Rates, Terms, rates
 from tawt.distance.estimates import ESTIMATES, Estimates, Estimator
 from tawt.distance.gains import Gain, gain_of

@@ -138,7 +138,7 @@ class DistanceFolder:
         return found
 
     def _check_same(self, config: RunConfig, data: Mapping[str, Any]) -> None:
-        other = difference(config, load(self.path / CONFIG))
+        other = difference(config, kept=load(self.path / CONFIG))
         # A kill may have come between the two files.
         if other is None and (self.path / DATA).exists():
             other = "the data has changed" if files.read_json(self.path / DATA) != data else None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class DistanceRequest:
     """What is to be found out."""
 
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Study:
     """A question with all that was read to answer it."""
 
     config: RunConfig
-    asked: Asked
+    request: DistanceRequest
     question: Question
     tasks: Mapping[str, Task]
     measured: Mapping[str, Task]
@@ -75,14 +75,14 @@ class Study:
         )
 
 
-def prepared(config: RunConfig, asked: Asked) -> Study:
+def prepared(config: RunConfig, request: DistanceRequest) -> Study:
     """Read everything; nothing is written.
 
     Raises:
         TawtError: Saying what does not fit together.
     """
-    first = config.model_copy(update={"seed": asked.seeds[0]})
-    question, tasks = checked(first, asked)
+    first = config.model_copy(update={"seed": request.seeds[0]})
+    question, tasks = checked(first, request)
     measured = measured_tasks(first, question, tasks)
     for task in measured.values():
         try:
@@ -97,7 +97,7 @@ def prepared(config: RunConfig, asked: Asked) -> Study:
     model = building.model(first, list(tasks.values()))
     return Study(
         config=config,
-        asked=asked,
+        request=request,
         question=question,
         tasks=tasks,
         measured=measured,
@@ -162,25 +162,25 @@ class _Measuring:
         device: str,
         on_step: Callable[[Step], None],
     ) -> None:
-        asked, question = study.asked, study.question
+        request, question = study.request, study.question
         self._study, self._path, self._device = study, path, device
         self._should_stop = sweep.should_stop
         self.trainings = trainings_in(path)
-        self._items = [Item(job, seed) for seed in asked.seeds for job in question.jobs]
-        self._kept = KeptEstimates(path, seed=asked.seeds[0], sizes=asked.sizes)
+        self._items = [Item(job, seed) for seed in request.seeds for job in question.jobs]
+        self._kept = KeptEstimates(path, seed=request.seeds[0], sizes=request.sizes)
         self._tasks = {**study.tasks, **study.measured}
         known = self._outcomes()
         missing = [item.job for item in self._items if (item.job, item.seed) not in known]
-        if not asked.training:
+        if not request.training:
             missing = []
         self._effort = Effort(
             question,
             self._tasks,
             budget=study.budget,
-            sizes=asked.sizes,
+            sizes=request.sizes,
             trainings=missing,
             # Learned weights cost the same as those that they start from.
-            mixtures=question.mixtures if missing else mean_weights(question, known, asked.seeds),
+            mixtures=question.mixtures if missing else mean_weights(question, known, request.seeds),
             kept=self._kept,
             on_step=on_step,
         )
@@ -188,7 +188,7 @@ class _Measuring:
     def plan(self) -> Plan:
         """Every training for every seed; none where there are to be estimates only."""
         study = self._study
-        if not study.asked.training:
+        if not study.request.training:
             return Plan([])
         return Plan(
             [
@@ -222,7 +222,7 @@ class _Measuring:
         def check(done: float) -> None:
             self._effort.estimated(done)
             if self._should_stop():
-                raise Interrupted("Stopped as asked.")
+                raise Interrupted("Stopped as request.")
 
         study.model.representation.to(where)
         estimates = estimated(
@@ -230,8 +230,8 @@ class _Measuring:
             self._tasks,
             study.model,
             outcomes,
-            seeds=study.asked.seeds,
-            sizes=study.asked.sizes,
+            seeds=study.request.seeds,
+            sizes=study.request.sizes,
             kept=self._kept,
             on_work=check,
         )
@@ -241,7 +241,7 @@ class _Measuring:
             study.model,
             outcomes,
             estimates,
-            seeds=study.asked.seeds,
+            seeds=study.request.seeds,
         )
         telling = _telling(study.config, estimates)
         return {**found.as_json(), "telling": telling, **circumstances(where)}
@@ -253,7 +253,7 @@ class _Measuring:
             study.question,
             self._outcomes(),
             self._kept,
-            seeds=study.asked.seeds,
+            seeds=study.request.seeds,
         )
         estimates = Estimates(found.estimates, {})
         return {**found.as_json(), "telling": _telling(study.config, estimates)}
@@ -266,7 +266,7 @@ class _Measuring:
             if outcome is not None and item.fits(outcome, measured=self._study.question.measured):
                 found[item.job, item.seed] = with_numbers(outcome)
         is_whole = len(found) == len(self._items)
-        return found if is_whole or self._study.asked.training else {}
+        return found if is_whole or self._study.request.training else {}
 
 
 def _telling(config: RunConfig, estimates: Estimates) -> str:
@@ -281,13 +281,13 @@ def _telling(config: RunConfig, estimates: Estimates) -> str:
     return "leep" if heads_tell and all("leep" in found[n] for n in sources) else "tangent"
 
 
-def checked(config: RunConfig, asked: Asked) -> tuple[Question, dict[str, Task]]:
+def checked(config: RunConfig, request: DistanceRequest) -> tuple[Question, dict[str, Task]]:
     """The question and the tasks, if they fit together."""
     if not isinstance(config.target, str):
         raise ConfigError("Distances are to one target; `target` names several.", place=("target",))
     tasks = {task.name: task for task in building.tasks(config)}
     sources = tuple(name for name in tasks if name != config.target)
-    question = Question(sources, config.target, asked.weights, asked.matrix)
+    question = Question(sources, config.target, request.weights, request.matrix)
     if question.matrix and config.modality.depends_on_roles:
         raise ConfigError(
             f"Of `data.kind: {config.data.kind}`, a task has other examples as the target than as "

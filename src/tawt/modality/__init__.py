@@ -4,7 +4,11 @@
 under its name; nothing else has to know of it.
 """
 
-from tawt.modality.interface import Asked, Modality, Trained
+from tawt.extras import need
+
+need("arrays", by=__name__)
+
+from tawt.modality.interface import Modality, PredictRequest, Trained
 from tawt.modality.predicting import Answer, LabelAnswer, Predictor
 from tawt.modality.registry import known_modalities, modality_named, register
 from tawt.modality.section import MOST, DataSection, Section
@@ -12,10 +16,10 @@ from tawt.modality.section import MOST, DataSection, Section
 __all__ = [
     "MOST",
     "Answer",
-    "Asked",
     "DataSection",
     "LabelAnswer",
     "Modality",
+    "PredictRequest",
     "Predictor",
     "Section",
     "Trained",

@@ -45,7 +45,7 @@ class Trained(Generic[M]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(Generic[D, M]):
+class PredictRequest(Generic[D, M]):
     """Which of a run's models is to answer, and how."""
 
     data: D
@@ -119,7 +119,7 @@ class Modality(ABC, Generic[D, M]):
         """
 
     @abstractmethod
-    def predictor(self, folder: Path, asked: Asked[D, M]) -> Predictor:
+    def predictor(self, folder: Path, request: PredictRequest[D, M]) -> Predictor:
         """The model that `save` left in a folder, ready to answer.
 
         Raises:

@@ -7,14 +7,12 @@ seconds to import it. Others come from `register`, or from packages that name th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, suggestion
-from tawt.extras import missing
+from tawt.extras import MissingExtraError
 from tawt.modality.interface import Modality
 
 if TYPE_CHECKING:
@@ -26,21 +24,11 @@ GROUP = "tawt.modalities"
 """Of entry points: NAME = MODULE:MODALITY."""
 
 
-@dataclass(frozen=True)
-class _BuiltIn:
-    """Where a kind of data of ours is, and what has to be installed for it."""
-
-    module: str
-    member: str
-    libraries: tuple[str, ...]
-
-
-_TEXT, _ARRAYS = ("transformers", "tokenizers", "seqeval"), ("sklearn",)
 _BUILT_IN = {
-    "digits": _BuiltIn("tawt.demos.digits", "DIGITS", _ARRAYS),
-    "arrays": _BuiltIn("tawt.arrays.modality", "ARRAYS", _ARRAYS),
-    "text": _BuiltIn("tawt.text.modality", "TEXT", _TEXT),
-    "grammar": _BuiltIn("tawt.demos.generated", "GRAMMAR", _TEXT),
+    "digits": ("tawt.demos.digits", "DIGITS"),
+    "arrays": ("tawt.arrays.modality", "ARRAYS"),
+    "text": ("tawt.text.modality", "TEXT"),
+    "grammar": ("tawt.demos.generated", "GRAMMAR"),
 }
 _known: dict[str, Modality[Any, Any]] = {}
 _registered: dict[str, str] = {}  # module by name, of those that came by `register`
@@ -129,12 +117,11 @@ def _found(name: str) -> Modality[Any, Any]:
 
 
 def _built_in(name: str) -> Modality[Any, Any]:
-    home = _BUILT_IN[name]
-    for library in home.libraries:
-        if find_spec(library) is None:
-            lacking = ModuleNotFoundError(f"No module named {library!r}", name=library)
-            raise ConfigError(f"{name} cannot be read: {missing(lacking)}")
-    found: Modality[Any, Any] = vars(import_module(home.module))[home.member]
+    module, member = _BUILT_IN[name]
+    try:
+        found: Modality[Any, Any] = vars(import_module(module))[member]
+    except MissingExtraError as error:
+        raise ConfigError(f"{name} cannot be read: {error}") from error
     return found
 
 

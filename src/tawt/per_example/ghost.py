@@ -238,17 +238,16 @@ def _gradients(
 
 def _layers(module: nn.Module, parameters: Sequence[Tensor]) -> list[Layer]:
     """Layers that have an identity, with the asked parameters that are theirs alone."""
-    inner = list(module.modules())
-    places = Counter(id(own) for part in inner for own in part._parameters.values())
+    inner = {
+        part: dict(part.named_parameters(recurse=False, remove_duplicate=False))
+        for part in module.modules()
+    }
+    places = Counter(id(own) for held in inner.values() for own in held.values())
     asked = {id(parameter) for parameter in parameters if places[id(parameter)] == 1}
     layers = []
-    for part in inner:
+    for part, held in inner.items():
         identity = identity_for(part)
-        own = {
-            name: parameter
-            for name, parameter in part._parameters.items()
-            if parameter is not None and id(parameter) in asked
-        }
+        own = {name: parameter for name, parameter in held.items() if id(parameter) in asked}
         if identity is not None and own and part not in _UNFIT:
             layers.append(Layer(part, identity, own))
     return layers

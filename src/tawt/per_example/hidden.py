@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from inspect import currentframe
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -41,7 +41,7 @@ class NothingHidden(Replacing):
 def _check(given: Sequence[Any]) -> None:
     if not any(isinstance(value, Tensor) and _has_tangent(value) for value in given):
         return
-    function = _running(sys._getframe())
+    function = _running(currentframe())
     if function is not None and function.jvp is torch.autograd.Function.jvp:
         raise NotImplementedError(
             f"{function.__name__} uses parameters that it is not given, as reentrant activation "

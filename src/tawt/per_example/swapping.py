@@ -121,8 +121,8 @@ def widened(tensor: Tensor) -> Tensor:
 def tensors_of(parts: Iterable[nn.Module]) -> Iterator[Tensor]:
     """The parameters and buffers that these modules themselves hold; tied ones more than once."""
     for part in parts:
-        for store in (part._parameters, part._buffers):
-            yield from (own for own in store.values() if own is not None)
+        for found in (part.named_parameters, part.named_buffers):
+            yield from (own for _, own in found(recurse=False, remove_duplicate=False))
 
 
 def is_narrow(tensor: Tensor) -> bool:

@@ -97,5 +97,5 @@ def learned_by_heart(
     raise TrainingError(
         f"A teacher must get all {len(inputs)} examples right, with a loss of at most {loss}, "
         f"within {bound} epochs; these did not: {missing}. Allow more epochs, or give it more "
-        "hidden units."
+        "hidden neurons."
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tawt.reproduce.distance_figure import DistanceFigure
-from tawt.reproduce.layout import check_held_out, check_metrics
 from tawt.reproduce.making import runs_of
 from tawt.reproduce.paper import TASKS, paper
 from tawt.reproduce.plan import AGAINST, Plan, PlanRow, chosen, held
@@ -14,7 +13,6 @@ from tawt.reproduce.samples_figure import SamplesFigure
 from tawt.reproduce.sizes import check_sizes
 from tawt.reproduce.tables import score_table
 from tawt.reproduce.weights_table import weights_table
-from tawt.text.encoding import load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,6 +83,9 @@ class TableExperiment:
 
     def check(self, request: Request) -> None:
         """Refuse sizes that the data has not, targets without a score, encoders not to be had."""
+        from tawt.reproduce.layout import check_held_out, check_metrics
+        from tawt.text.encoding import load_tokenizer
+
         setup = request.text_setup(self.name)
         plan = self.plan(setup)
         check_sizes(self.name, setup, plan.runs())

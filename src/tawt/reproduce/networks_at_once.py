@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Layer = tuple[Tensor, Tensor]
 
-_AT_ONCE = 1000  # inputs measured at a time: 11 networks of 4096 hidden units hold 180 MB then
+_AT_ONCE = 1000  # inputs measured at a time: 11 networks of 4096 hidden neurons hold 180 MB then
 
 
 def initial_layers(

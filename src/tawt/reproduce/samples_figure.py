@@ -17,8 +17,6 @@ from tawt.reproduce.sample_runs import Paradigm, SampleRun, SampleSettings, Unit
 from tawt.reproduce.samples import EXPERIMENT, samples_result
 from tawt.reproduce.store import key_of
 from tawt.sweeps import Plan
-from tawt.text.building import read_task
-from tawt.text.sections import TextTask
 
 if TYPE_CHECKING:
     from tawt.reproduce.request import Request
@@ -63,6 +61,9 @@ class SamplesFigure:
 
     def prepare(self, request: Request, store: Store) -> None:
         """Write the words of every seed, unless they are there."""
+        from tawt.text.building import read_task
+        from tawt.text.sections import TextTask
+
         folder, settings = self._folder(request, store), _settings(request)
         about = _about(folder)
         if about is None or not set(request.seeds) <= set(about["seeds"]):
@@ -104,7 +105,7 @@ class SamplesFigure:
         if request.tiny:
             departures.append(
                 f"tiny: {settings.source} and {settings.target} examples, {settings.hidden} hidden "
-                f"units, {settings.epochs} epochs, batches of {settings.batch_size}"
+                f"neurons, {settings.epochs} epochs, batches of {settings.batch_size}"
             )
         return samples_result(
             self._runs(request, store),

@@ -55,7 +55,7 @@ class Simulation:
     """Dimension of the inputs, each uniform on [-0.5, 0.5]."""
     classes: int = 10
     hidden: int = 4096
-    """Hidden units of teachers and students."""
+    """Hidden neurons of teachers and students."""
     examples: int = 10_000
     """Random examples that each teacher learns by heart."""
     source_size: int = 10_000

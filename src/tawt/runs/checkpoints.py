@@ -57,23 +57,26 @@ class FolderCheckpoint:
         Raises:
             RunError: There are checkpoints, and none can be used.
         """
-        problems: list[str] = []
+        problems: list[RunError] = []
         for path in (self._last, self._previous):
             if not path.exists():
                 continue
             try:
                 state = states.read(path, run=self._run)
             except RunError as error:
-                problems.append(str(error))
+                problems.append(error)
                 continue
             self._last_is_good = path == self._last
             if problems:
                 _log.warning("%s; going on from the one before, %s.", problems[0], path)
             return state
+        for problem in problems:
+            if isinstance(problem, states.OtherVersionError):
+                raise RunError(f"{problem}; use --overwrite to start the run again.") from problem
         if problems:
             raise RunError(
-                f"{', and '.join(problems)}; put the run's own checkpoint back, or use --overwrite "
-                "to start the run again."
+                f"{', and '.join(map(str, problems))}; put the run's own checkpoint back, or use "
+                "--overwrite to start the run again."
             )
         return None
 

@@ -276,10 +276,10 @@ class RunFolder:
         }
 
     def _check_same(self, config: RunConfig) -> None:
-        changed = difference(self.config(), config)
+        changed = difference(config, kept=self.config())
         if changed is not None:
             raise RunError(
-                f"{self.path} was started with another configuration ({changed}, folder and now); "
+                f"{self.path} was started with another configuration ({changed}); "
                 "use --overwrite to start again, or give another folder."
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, RunError, suggestion
-from tawt.modality import Asked
+from tawt.modality import PredictRequest
 from tawt.runs.folder import COMPARISON, RunFolder
 from tawt.runs.models import MODEL
 
@@ -39,7 +39,7 @@ def load_predictor(
     """
     config, name = _finished(run, target)
     RunFolder(run).check_model()
-    asked = Asked(
+    request = PredictRequest(
         data=config.data,
         section=config.model,
         target=name,
@@ -49,7 +49,7 @@ def load_predictor(
         batch_size=batch_size,
         buffer=buffer,
     )
-    return config.modality.predictor(run / MODEL, asked)
+    return config.modality.predictor(run / MODEL, request)
 
 
 def _finished(run: Path, target: str | None) -> tuple[RunConfig, str]:

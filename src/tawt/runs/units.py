@@ -21,7 +21,7 @@ from safetensors.numpy import save
 from tawt import files
 from tawt.errors import RunError
 from tawt.runs.agreement import by_label, deviations
-from tawt.units import Examples, Groups, Part, Units, Whole
+from tawt.units import EachExample, Groups, Part, Units, Whole
 from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
 
@@ -101,7 +101,7 @@ def _parts(about: Mapping[str, str], arrays: Mapping[str, np.ndarray[Any, Any]])
                 raise ValueError(f"the groups of {name!r} are not those of its examples")
             found[name] = Groups(tuple(groups[name]), members)
         else:
-            found[name] = Examples(sizes[name]) if name in sizes else Whole()
+            found[name] = EachExample(sizes[name]) if name in sizes else Whole()
         before += found[name].count
     return found
 

@@ -4,6 +4,10 @@ A question has a plan, which says what `Work` it wants given what is there alrea
 which it reads from the records. `Sweep` makes what the `Store` lacks.
 """
 
+from tawt.extras import need
+
+need("cli", by=__name__)
+
 from tawt.sweeps.queue import Executor, Sweep, in_this_process
 from tawt.sweeps.runs import TrainRun
 from tawt.sweeps.stopping import stop_on_signals

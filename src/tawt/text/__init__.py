@@ -5,7 +5,10 @@ Names are loaded when they are first used: transformers takes seconds to import.
 
 from typing import TYPE_CHECKING, Any
 
+from tawt.extras import need
 from tawt.lazy import load as load_name
+
+need("text", by=__name__)
 
 if TYPE_CHECKING:
     from tawt.text.encoding import TextRepresentation, load_tokenizer

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from tawt.errors import ConfigError, inside
-from tawt.modality import Asked, DataSection, Modality, Predictor, Trained
+from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Trained
 from tawt.modality.said import DATA_LOG
 from tawt.paths import home_expanded, resolved, slug
 from tawt.text.sections import EncoderConfig, TextData
@@ -129,22 +129,22 @@ class TextModality(Modality[D, EncoderConfig]):
                 inside = _model_folder(folder, task.name, trained.targets)
                 save_model(trained.model, task, tokenizer, inside, card=card(trained, task))
 
-    def predictor(self, folder: Path, asked: Asked[D, EncoderConfig]) -> Predictor:
+    def predictor(self, folder: Path, request: PredictRequest[D, EncoderConfig]) -> Predictor:
         """The target's model, from its folder."""
         from tawt.text.kinds import kind_named
         from tawt.text.predicting import TextPredictor
         from tawt.training.devices import chosen_device
 
         return TextPredictor(
-            _model_folder(folder, asked.target, asked.targets),
-            kind=kind_named(self.task_kind(asked.data, asked.target)),
-            max_length=asked.section.max_length,
-            overlap=asked.section.overlap,
-            device=chosen_device(asked.device),
-            precision=asked.precision,
-            batch_size=asked.batch_size,
-            buffer=asked.buffer,
-            fields=self.field_names(asked.data, asked.target),
+            _model_folder(folder, request.target, request.targets),
+            kind=kind_named(self.task_kind(request.data, request.target)),
+            max_length=request.section.max_length,
+            overlap=request.section.overlap,
+            device=chosen_device(request.device),
+            precision=request.precision,
+            batch_size=request.batch_size,
+            buffer=request.buffer,
+            fields=self.field_names(request.data, request.target),
         )
 
     def inspect(

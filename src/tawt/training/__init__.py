@@ -1,5 +1,9 @@
 """The one loop, the paradigms it follows, and checkpoints of it."""
 
+from tawt.extras import need
+
+need("train", by=__name__)
+
 from tawt.training.loop import train
 from tawt.training.paradigms import JointTraining, Paradigm, PreTraining, SingleTask
 from tawt.training.result import Predictions, TrainingResult

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TENSOR, _MAPPING, _TREE = "tensor", "mapping", "tree"
-_FORMAT = "tawt checkpoint 2"
+_FORMAT_NAME = "tawt checkpoint"
+_FORMAT = f"{_FORMAT_NAME} 3"
+
+
+class OtherVersionError(RunError):
+    """A checkpoint of a version of tawt whose state this one cannot go on from."""
 
 
 class Checkpoint(Protocol):
@@ -73,17 +78,23 @@ def read(path: Path, *, run: str = "") -> dict[str, Any]:
         run: Key of the run that wants to go on from it.
 
     Raises:
+        OtherVersionError: If an earlier version of tawt wrote it.
         RunError: If the file is damaged, or a checkpoint of another run.
     """
     try:
         with safe_open(path, framework="pt") as file:
-            written = (file.metadata() or {}).get(_FORMAT)
+            metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        about = dict(json.loads(written or "{}"))
+        about = dict(json.loads(metadata.get(_FORMAT, "{}")))
     except (OSError, SafetensorError, TypeError, ValueError) as error:
         raise RunError(f"{path} is damaged ({error})") from error
-    if written is None:
-        raise RunError(f"{path} is not a checkpoint of this version of tawt")
+    if _FORMAT not in metadata:
+        if any(key.startswith(_FORMAT_NAME) for key in metadata):
+            raise OtherVersionError(
+                f"{path} was written by an earlier version of tawt, which this one cannot go on "
+                "from"
+            )
+        raise RunError(f"{path} is not a checkpoint of tawt")
     if about.get("sha256") != _digest(tensors, about.get("run", "")):
         raise RunError(f"{path} is damaged (its checksum does not match)")
     if about["run"] != run:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState
+from accelerate.state import AcceleratorState, is_initialized
 from accelerate.tracking import get_available_trackers
 from accelerate.utils import (
     DistributedDataParallelKwargs,
@@ -52,7 +52,7 @@ def accelerator_for(
     if wanted is not None and wanted.type == "cuda":
         torch.cuda.set_device(wanted.index or 0)
     # Accelerate keeps the first precision and device of a process; a second run may want others.
-    if AcceleratorState._shared_state and (
+    if is_initialized() and (
         AcceleratorState().mixed_precision != mixed
         or (wanted is not None and AcceleratorState().device.type != wanted.type)
     ):

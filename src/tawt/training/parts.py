@@ -14,17 +14,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from torch.nn.modules.batchnorm import _BatchNorm
+from torch import nn
 
 if TYPE_CHECKING:
     import torch
-    from torch import nn
 
     from tawt.tasks import Examples
     from tawt.tasks.examples import Indices
 
 _CPU_PASS = 110.0  # places; a pass of MiniLM takes 60 ms, and 0.55 ms a place, on two cores
 _GPU_PASS = 2.0**40  # there a pass takes as long for many places as for few
+_BATCH_NORMS = (
+    *(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm),
+    *(nn.LazyBatchNorm1d, nn.LazyBatchNorm2d, nn.LazyBatchNorm3d),
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Parts:
     @classmethod
     def on(cls, device: torch.device, *, batch_size: int, model: nn.Module) -> Parts:
         """As suits the device and the model: statistics of a batch must be of the whole of it."""
-        if any(isinstance(module, _BatchNorm) for module in model.modules()):
+        if any(isinstance(module, _BATCH_NORMS) for module in model.modules()):
             return cls(pass_cost=math.inf, most_rows=sys.maxsize)
         if device.type == "cpu":
             return cls(_CPU_PASS, most_rows=batch_size)

@@ -134,11 +134,11 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class Examples:
+class EachExample:
     """Every example is a unit.
 
     Example:
-        >>> Examples(3).at(np.array([2, 0])), Examples(3).label(2)
+        >>> EachExample(3).at(np.array([2, 0])), EachExample(3).label(2)
         (array([2, 0]), 2)
     """
 

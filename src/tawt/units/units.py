@@ -13,7 +13,7 @@ import numpy as np
 from tawt.errors import WeightsError, is_whole
 from tawt.given import names_of
 from tawt.units.coded import Coded
-from tawt.units.parts import Examples, Groups, Part, Whole
+from tawt.units.parts import EachExample, Groups, Part, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ class Units:
             sizes: Examples of each task.
         """
         _check_sizes(sizes)
-        return cls({name: Examples(size) for name, size in sizes.items()})
+        return cls({name: EachExample(size) for name, size in sizes.items()})
 
     @classmethod
     def of_groups(cls, labels: Mapping[str, Sequence[Any] | np.ndarray[Any, Any] | Coded]) -> Units:

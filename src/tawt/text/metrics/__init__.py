@@ -1,7 +1,7 @@
 """How good predictions are: spans, tokens, labels and numbers."""
 
+from tawt.modality.scoring import mae, mse, r2
 from tawt.text.metrics.correlations import matthews, pearson, spearman
-from tawt.text.metrics.distances import mae, mse, r2
 from tawt.text.metrics.registry import METRICS, Metric, metric
 from tawt.text.metrics.spans import Reading, Span, sentence_span_f1, span_f1, spans
 from tawt.text.metrics.tokens import (

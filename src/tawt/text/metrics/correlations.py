@@ -14,8 +14,8 @@ import numpy as np
 from scipy import stats
 from sklearn import metrics
 
+from tawt.modality.scoring import check_pairs
 from tawt.text.metrics.coding import coded
-from tawt.text.metrics.pairing import check_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

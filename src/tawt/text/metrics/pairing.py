@@ -1,34 +1,15 @@
-"""Gold answers beside predicted ones: as many of each, and at least one."""
+"""Gold tags beside predicted ones: as many of each in every sentence."""
 
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tawt.errors import DataError
+from tawt.modality.scoring import check_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def check_pairs(gold: Sequence[Any], predicted: Sequence[Any]) -> None:
-    """Refuse answers that cannot be compared one by one.
-
-    Raises:
-        DataError: There are more of one than of the other, or none at all.
-
-    Example:
-        >>> check_pairs(["a"], [])  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        tawt.errors.DataError: Every gold answer needs one prediction; got 1 gold and 0 predicted...
-    """
-    if len(gold) != len(predicted):
-        raise DataError(
-            f"Every gold answer needs one prediction; got {len(gold)} gold and "
-            f"{len(predicted)} predicted. Score the same examples in the same order."
-        )
-    if len(gold) == 0:
-        raise DataError("There is nothing to score: expected at least one answer, got none.")
 
 
 def tokens_of(

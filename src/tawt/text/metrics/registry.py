@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tawt.errors import ConfigError, suggestion
+from tawt.modality.scoring import mae, mse, r2
 from tawt.text.metrics.correlations import matthews, pearson, spearman
-from tawt.text.metrics.distances import mae, mse, r2
 from tawt.text.metrics.spans import span_f1
 from tawt.text.metrics.tokens import (
     accuracy,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from sklearn import metrics
 
 from tawt.errors import DataError
+from tawt.modality.scoring import check_pairs
 from tawt.text.metrics.coding import coded
-from tawt.text.metrics.pairing import check_pairs, tokens_of
+from tawt.text.metrics.pairing import tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,6 @@
-"""How far predicted numbers are from the gold ones, by scikit-learn.
+"""Gold answers beside predicted ones, and how far numbers are from them, by scikit-learn.
+
+Every kind of data that predicts numbers scores them by these.
 
 Numbers that are not finite give NaN: scikit-learn refuses them, and a model that has diverged is to
 be scored all the same.
@@ -12,10 +14,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn import metrics
 
-from tawt.text.metrics.pairing import check_pairs
+from tawt.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+
+def check_pairs(gold: Sequence[Any], predicted: Sequence[Any]) -> None:
+    """Refuse answers that cannot be compared one by one.
+
+    Raises:
+        DataError: There are more of one than of the other, or none at all.
+
+    Example:
+        >>> check_pairs(["a"], [])  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        tawt.errors.DataError: Every gold answer needs one prediction; got 1 gold and 0 predicted...
+    """
+    if len(gold) != len(predicted):
+        raise DataError(
+            f"Every gold answer needs one prediction; got {len(gold)} gold and "
+            f"{len(predicted)} predicted. Score the same examples in the same order."
+        )
+    if len(gold) == 0:
+        raise DataError("There is nothing to score: expected at least one answer, got none.")
 
 
 def mse(gold: Sequence[float], predicted: Sequence[float]) -> float:
