@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 import typer
 
-from tawt.cli import console
+from tawt.cli import console, together
 from tawt.cli.previewing import show_first
 from tawt.cli.time_left import runs_progress
 from tawt.compare import compare, load_comparison
@@ -82,7 +82,9 @@ def show_demo(
 def train_once(
     config: RunConfig, folder: Path | None, *, options: Options, quiet: bool, as_json: bool
 ) -> None:
-    """Make one run and its page."""
+    """Make one run and its page; of several processes the first shows it."""
+    if not together.is_first():
+        quiet, as_json = True, False
     path = folder or Path("runs", config.name)
     with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
         shown = bar.add_task("training", total=None)

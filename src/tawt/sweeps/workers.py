@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tawt.errors import Interrupted, RunError, TawtError
+from tawt.errors import Interrupted, RunError, TawtError, portable
 from tawt.modality.registry import expect, registered
 from tawt.modality.said import DATA_LOG
 from tawt.sweeps.work import Context
@@ -260,10 +260,4 @@ def _answer(order: bytes, stop: threading.Event) -> bytes:
 def _pickled(error: Exception) -> bytes:
     if not isinstance(error, TawtError):
         error.add_note(f"In a worker:\n{traceback.format_exc()}")
-    try:
-        content = pickle.dumps(error)
-        pickle.loads(content)
-    except Exception:
-        kind = TawtError if isinstance(error, TawtError) else RuntimeError
-        return pickle.dumps(kind(str(error)))
-    return content
+    return pickle.dumps(portable(error))

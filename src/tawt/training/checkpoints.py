@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TENSOR, _MAPPING, _TREE = "tensor", "mapping", "tree"
-_FORMAT = "tawt checkpoint 2"
+_FORMAT = "tawt checkpoint 3"
 
 
 class Checkpoint(Protocol):
