@@ -70,6 +70,8 @@ def agree_on_status(status: int, *, is_first: bool, seconds: float = 2.0) -> int
         while gone < dist.get_world_size() and time.monotonic() < until:
             time.sleep(_POLL_SECONDS)
             gone = store.add(_GONE, 0)
+        if dist.get_rank() == 0:  # which may keep the store: the others must have read it
+            time.sleep(10 * _POLL_SECONDS)
     except RuntimeError:  # whoever kept the store is gone, and this need not wait
         pass
     return status

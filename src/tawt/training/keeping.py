@@ -13,6 +13,8 @@ from tawt.training.streams import derived_seed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from torch import Tensor
+
     from tawt.training.checkpoints import Checkpoint
     from tawt.training.processes import Processes
 
@@ -63,6 +65,11 @@ class Keeping:
             step = saved["position"]["total"]
             torch.manual_seed(derived_seed(self._seed, "training", number, step))
 
+    def own_loss(self, saved: Mapping[str, Any]) -> Tensor:
+        """This process's sum of the losses of the epoch; the mean, where others saved theirs."""
+        sums: Tensor = saved["loss_sum"]
+        return sums[self._processes.number] if len(sums) == self._processes.count else sums.mean()
+
     def after_step(self, state: Callable[[], dict[str, Any]]) -> None:
         """Save if it is time to, and stop if any process was asked to.
 
@@ -86,8 +93,10 @@ class Keeping:
             raise Interrupted("Training was stopped as asked.")
 
     def _save(self, checkpoint: Checkpoint, state: dict[str, Any]) -> None:
-        streams = self._processes.all_of(random_state(self._device))
-        self._processes.first_does(lambda: checkpoint.save({**state, "random": streams}))
+        own = random_state(self._device), state["loss_sum"].cpu()
+        streams, sums = zip(*self._processes.all_of(own), strict=True)
+        whole = {**state, "random": list(streams), "loss_sum": torch.stack(sums)}
+        self._processes.first_does(lambda: checkpoint.save(whole))
 
 
 def training_seed(seed: int, processes: Processes) -> int:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from tawt.training.paradigms import Paradigm, Phase
     from tawt.weighting import Weighting
 
+    _Watch = Callable[[Progress], None]
+
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
 
 
@@ -58,7 +60,7 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
     seed: int = 0,
     checkpoint: Checkpoint | None = None,
     accelerator: Accelerator | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: _Watch | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingResult:
     """Train the model for the target.
@@ -86,8 +88,8 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
         processes = Processes.of(accelerator)
         torch.manual_seed(training_seed(seed, processes))
         loop = _Loop(model, tasks, target, paradigm, weighting, settings, seed, accelerator)
-        keeping = Keeping(checkpoint, should_stop, processes, accelerator.device, seed=seed)
-        return loop.run(keeping, on_progress)
+        kept = Keeping(checkpoint, should_stop, processes, accelerator.device, seed=seed)
+        return loop.run(kept, on_progress)
 
 
 class _Loop:
@@ -122,9 +124,7 @@ class _Loop:
         self.epochs: list[dict[str, Any]] = []
         self.selection = Selection()
 
-    def run(
-        self, keeping: Keeping, on_progress: Callable[[Progress], None] | None
-    ) -> TrainingResult:
+    def run(self, keeping: Keeping, on_progress: _Watch | None) -> TrainingResult:
         self.keeping, self.on_progress = keeping, on_progress
         self.total = sum(p.epochs * self.material.schedule(p).length for p in self.phases)
         saved = keeping.load()
@@ -143,7 +143,7 @@ class _Loop:
         heads = self._stretch(phase.head_fit()) if phase.trains_on == "sources" else None
         if saved is not None:
             load_optimiser_state(main.optimiser, saved["optimiser"])
-            main.loss_sum.copy_(saved["loss_sum"])
+            main.loss_sum.copy_(self.keeping.own_loss(saved))
             if heads is not None:
                 load_optimiser_state(heads.optimiser, saved["head_optimiser"])
             self.keeping.restore_random(saved)
@@ -205,7 +205,9 @@ class _Loop:
         """A step on the device, which it never waits for."""
         parts, (mean, scale, rate) = given
         before = [buffer.clone() for buffer in self.buffers]
-        forward = self.wrapped if stretch.moves == "everything" else self.head_only
+        whole = stretch.moves == "everything"
+        forward = self.wrapped if whole else self.head_only
+        backward = self.accelerator.backward if whole else stretch.add_gradients
         loss = torch.zeros((), device=self.device)
         for number, (inputs, labels, factors) in enumerate(parts, start=1):
             # Processes add up their gradients once a step, however many parts each has.
@@ -213,7 +215,7 @@ class _Loop:
                 outputs: Tensor = forward(inputs, task).float()
                 losses = self.tasks[task].kind.losses(outputs, labels)
                 part = (losses if factors is None else losses * factors).sum() * mean
-                self.accelerator.backward(part * scale)
+                backward(part * scale)
             loss += part.detach()
         stretch.scale_sum += scale
         bad = ~torch.isfinite(loss)
@@ -253,7 +255,6 @@ class _Loop:
             plan = heads.schedule.steps(number, 0, heads.schedule.length, shares=shares)
             for step, parts in heads.loader.fetch(plan):
                 self._step(heads, step, parts, shares=shares, rate=heads.peak, closes=True)
-        # Each process fits them for itself; rounding must not let them drift apart.
         self.processes.adopt_first(self.model.heads.parameters())
         self.model.train()
 
@@ -284,8 +285,8 @@ class _Loop:
         if self.position.total % _LOOK_EVERY < self.settings.accumulation:
             self._check_skipped()
         if self.on_progress is not None:
-            name = self.phases[self.position.phase].name
-            self.on_progress(Progress(self.position.total, self.total, name))
+            phase = self.phases[self.position.phase]
+            self.on_progress(Progress(self.position.total, self.total, phase.name))
         self.keeping.after_step(partial(self._state, main, heads))
 
     def _check_skipped(self) -> None:
@@ -317,7 +318,7 @@ class _Loop:
             "position": self.position.to_json(),
             "epochs": self.epochs,
             "selection": self.selection.state_dict(),
-            "loss_sum": self.processes.mean(main.loss_sum),
+            "loss_sum": main.loss_sum,
             "skipped": self.processes.largest(self.skipped.tally),
         }
 

@@ -133,7 +133,10 @@ class Processes:
         return self._reduced(value, dist.ReduceOp.MAX)
 
     def adopt_first(self, tensors: Iterable[Tensor]) -> None:
-        """Give these, of every process, the values that they have in the first."""
+        """Give these, of every process, the values that they have in the first.
+
+        What each process trained for itself would drift apart by rounding.
+        """
         if self.count == 1:
             return
         for tensor in tensors:
