@@ -15,10 +15,7 @@ from tawt.cli import together
 from tawt.config import load
 from tawt.demos.grammar import generate
 from tawt.demos.tiny import write_tiny_encoder
-from tawt.errors import ConfigError
-from tawt.launch import Launch
 from tawt.runs import Options, RunFolder, run
-from tawt.training.devices import device_together
 
 ROOT = Path(__file__).parents[1]
 PYTHON = [sys.executable, "-W", "ignore"]
@@ -319,15 +316,3 @@ def test_a_late_process_is_waited_for(disturbed, study, tmp_path, disturb):
     )
     assert (statuses, err) == ([0, 0], "")
     assert out.count("Everything is in") == 1
-
-
-# Which device
-
-
-@pytest.mark.parametrize(
-    ("device", "gpus", "said"),
-    [("cuda:1", 2, "names one device"), ("auto", 1, "2 processes were"), ("cuda", 0, "has 0 GPUs")],
-)
-def test_processes_need_a_gpu_each(device, gpus, said):
-    with pytest.raises(ConfigError, match=said):
-        device_together(device, Launch(2, 0, 2, 0), gpus=gpus)

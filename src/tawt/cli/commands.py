@@ -45,7 +45,7 @@ Jobs = Annotated[
         "--jobs",
         min=1,
         callback=_checked_jobs,
-        help="Runs at a time; one per core by default, one on a GPU.",
+        help="Runs at a time; one per core by default, or one per GPU.",
     ),
 ]
 MOST_SEEDS = 10_000

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from tawt.training.paradigms import Paradigm, Phase
     from tawt.weighting import Weighting
 
-    _Watch = Callable[[Progress], None]
-
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
 
 
@@ -60,7 +58,7 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
     seed: int = 0,
     checkpoint: Checkpoint | None = None,
     accelerator: Accelerator | None = None,
-    on_progress: _Watch | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingResult:
     """Train the model for the target.
@@ -124,7 +122,9 @@ class _Loop:
         self.epochs: list[dict[str, Any]] = []
         self.selection = Selection()
 
-    def run(self, keeping: Keeping, on_progress: _Watch | None) -> TrainingResult:
+    def run(
+        self, keeping: Keeping, on_progress: Callable[[Progress], None] | None
+    ) -> TrainingResult:
         self.keeping, self.on_progress = keeping, on_progress
         self.total = sum(p.epochs * self.material.schedule(p).length for p in self.phases)
         saved = keeping.load()
@@ -293,8 +293,6 @@ class _Loop:
         self.skipped.tally.copy_(self.processes.largest(self.skipped.tally))
         failures = self.weighting.failures
         self.skipped.check(updates=failures, allowed=self.settings.max_nonfinite)
-
-    # Parts.
 
     def _stretch(self, phase: Phase) -> Stretch:
         return stretch_for(phase, self.material, self.model, self.settings, self.accelerator)
