@@ -27,7 +27,7 @@ import importlib, os, signal, sys, time
 
 def late(work):
     def done(*given, **named):
-        time.sleep(2)
+        time.sleep(1)
         return work(*given, **named)
     return done
 
@@ -303,16 +303,16 @@ def test_a_process_that_is_killed_ends_the_others(disturbed, study, tmp_path):
 # Delays, at any moment
 
 
-@pytest.mark.parametrize(
-    "disturb",
-    [
-        "1 tawt.runs.run build_parts late;0 tawt.runs.folder RunFolder.finish late",
-        "0 tawt.runs.folder RunFolder.open late;1 tawt.runs.run train late",
-    ],
-)
-def test_a_late_process_is_waited_for(disturbed, study, tmp_path, disturb):
+def test_a_late_process_is_waited_for(disturbed, study, tmp_path):
+    """Each of the two at its turn: before the folder is opened, before training, at the end."""
+    late = [
+        "1 tawt.runs.run build_parts late",
+        "0 tawt.runs.folder RunFolder.open late",
+        "1 tawt.runs.run train late",
+        "0 tawt.runs.folder RunFolder.finish late",
+    ]
     statuses, out, err = disturbed(
-        *("train", study.path, "--out", tmp_path / "run", "--device", "cpu"), disturb=disturb
+        *("train", study.path, "--out", tmp_path / "run", "--device", "cpu"), disturb=";".join(late)
     )
     assert (statuses, err) == ([0, 0], "")
     assert out.count("Everything is in") == 1
