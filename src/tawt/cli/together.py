@@ -92,7 +92,7 @@ def failed(status: int, say: Callable[[], object]) -> int:
 
 
 def leave(status: int) -> NoReturn:
-    """End the process; at once, where it failed and left others in the middle of something."""
+    """End the process; at once, where it is in a group, in which others may be at work."""
     if _in_a_group():
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
