@@ -10,12 +10,7 @@ import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 from accelerate.tracking import get_available_trackers
-from accelerate.utils import (
-    DistributedDataParallelKwargs,
-    broadcast,
-    recursively_apply,
-    send_to_device,
-)
+from accelerate.utils import DistributedDataParallelKwargs, recursively_apply, send_to_device
 from torch import Tensor
 
 from tawt.errors import ConfigError
@@ -200,16 +195,3 @@ def anywhere(flag: Tensor, accelerator: Accelerator) -> Tensor:
         return flag
     counted: Tensor = accelerator.reduce(flag.float(), reduction="sum")
     return counted > 0
-
-
-def as_in_the_first(values: Tensor, accelerator: Accelerator) -> Tensor:
-    """What the first of several processes has; on the device where ours are.
-
-    Example:
-        >>> as_in_the_first(torch.ones(1), accelerator_for("fp32", device="cpu"))
-        tensor([1.])
-    """
-    if accelerator.num_processes == 1:
-        return values
-    sent: Tensor = broadcast(values.to(accelerator.device, copy=True), from_process=0)
-    return sent.to(values.device)

@@ -54,6 +54,16 @@ class Processes:
         """Whether this process is the one that writes."""
         return self.number == 0
 
+    @property
+    def own_part(self) -> slice:
+        """Which of the entries of a list that all have are this process's to work on.
+
+        Example:
+            >>> list("abcde")[Processes(2, 1).own_part]
+            ['b', 'd']
+        """
+        return slice(self.number, None, self.count)
+
     def first_does(self, work: Callable[[], Result]) -> Result:
         """What the first process makes of the work, in all of them; so is its error.
 
