@@ -1,6 +1,7 @@
 """Worker processes: they end with their parent, at once on a second Ctrl-C, and each alone."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -128,6 +129,52 @@ def test_work_that_fails_or_dies_costs_itself_and_is_named(tmp_path):
     for name in ("dead", "wrong", "exits"):
         assert name in done.stdout
     assert done.stderr == ""
+
+
+SPREAD = """
+import os, signal, sys, time
+from pathlib import Path
+from tawt.sweeps import Plan, Store, Sweep, Work
+
+here = Path(sys.argv[1])
+
+def work(context, key):
+    from tawt.launch import this_launch
+    if key == "0":
+        os.kill(os.getpid(), signal.SIGKILL)  # another worker takes the place of this one
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    Store(here, "{}.json").keep(key, {"gpu": seen, "processes": this_launch().processes})
+    limit = time.monotonic() + 60
+    while len(list(here.glob("?.json"))) < 4 and time.monotonic() < limit:
+        time.sleep(0.01)  # so that each worker does one piece
+
+if __name__ == "__main__":
+    from functools import partial
+    from tawt.errors import TawtError
+    plan = Plan([Work(key, key, partial(work, key=key)) for key in "01234"])
+    try:
+        Sweep(workers=4, gpus=["3", "GPU-5"]).make(lambda: plan, Store(here, "{}.json"))
+    except TawtError as error:
+        print(error)
+"""
+
+
+def test_workers_are_spread_over_gpus(tmp_path):
+    """Each process sees one, as CUDA would find it; none is taken for one of a launcher's."""
+    script = tmp_path / "spread.py"
+    script.write_text(SPREAD)
+    done = subprocess.run(
+        [sys.executable, script, tmp_path],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=240,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "RANK": "0", "WORLD_SIZE": "2"},
+    )
+    assert done.stdout.startswith("1 of 5 runs failed; the first: 0: its process was killed")
+    seen = [json.loads(path.read_text()) for path in tmp_path.glob("?.json")]
+    assert sorted(each["gpu"] for each in seen) == ["3", "3", "GPU-5", "GPU-5"]
+    assert {each["processes"] for each in seen} == {1}
 
 
 ODD_DEATHS = """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import pickle
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, TypeGuard
 
@@ -128,6 +129,20 @@ def first_line(error: BaseException) -> str:
         'not implemented'
     """
     return str(error).partition("\n")[0]
+
+
+def portable(error: Exception) -> Exception:
+    """The error, or one that says the same, such that another process can be sent it.
+
+    Example:
+        >>> portable(DataError("no file", place=("data",))).place
+        ('data',)
+    """
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return (TawtError if isinstance(error, TawtError) else RuntimeError)(str(error))
+    return error
 
 
 class Interrupted(TawtError):  # noqa: N818 - a request that was honoured, no error

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 import typer
 
-from tawt.cli import console
+from tawt.cli import console, together
 from tawt.cli.previewing import show_first
 from tawt.cli.time_left import runs_progress
 from tawt.compare import compare, load_comparison
@@ -31,6 +31,7 @@ from tawt.runs import Options, RunFolder, run
 from tawt.runs.folder import COMPARISON, PAGE
 from tawt.runs.page import runs_page
 from tawt.sweeps import Sweep, stop_on_signals
+from tawt.training.devices import gpus_to_spread_over, visible_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,9 @@ def show_demo(
 def train_once(
     config: RunConfig, folder: Path | None, *, options: Options, quiet: bool, as_json: bool
 ) -> None:
-    """Make one run and its page."""
+    """Make one run and its page; of several processes the first shows it."""
+    if not together.is_first():
+        quiet, as_json = True, False
     path = folder or Path("runs", config.name)
     with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
         shown = bar.add_task("training", total=None)
@@ -128,10 +131,8 @@ def compare_rows(
             rows=rows,
             seeds=range(seeds),
             options=options,
-            sweep=Sweep(
-                workers=jobs or usual_jobs(options.device),
-                should_stop=should_stop,
-                on_progress=tell,
+            sweep=replace(
+                usual_sweep(jobs, options.device), should_stop=should_stop, on_progress=tell
             ),
         )
     if as_json:
@@ -140,10 +141,17 @@ def compare_rows(
         _show(comparison, path)
 
 
-def usual_jobs(device: str) -> int:
-    """One run per core; on a GPU one at a time, since all would share its memory."""
+def usual_sweep(jobs: int | None, device: str) -> Sweep:
+    """How runs are made side by side.
+
+    Args:
+        jobs: Runs at a time; by default one for each core, and on GPUs one for each of them, since
+            runs would share its memory.
+        device: What the user wants; runs are spread over GPUs where it names none of them.
+    """
+    gpus = gpus_to_spread_over(device, visible=visible_gpus())
     on_gpu = torch.cuda.is_available() and device != "cpu"
-    return 1 if on_gpu else os.cpu_count() or 1
+    return Sweep(workers=jobs or len(gpus) or (1 if on_gpu else os.cpu_count() or 1), gpus=gpus)
 
 
 def build_report(runs: Sequence[Path], output: Path | None) -> None:

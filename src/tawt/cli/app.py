@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tawt.cli import commands, distance_commands, research_commands, streams
+from tawt.cli import commands, distance_commands, research_commands, streams, together
 from tawt.cli.failing import exit_status
 from tawt.cli.plain import PlainFormatter
 from tawt.version import __version__
@@ -41,6 +41,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -48,7 +49,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    pass
+    together.refuse(context.invoked_subcommand or "")
 
 
 def main() -> None:
@@ -57,7 +58,8 @@ def main() -> None:
     log = logging.StreamHandler()
     log.setFormatter(PlainFormatter("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
-    sys.exit(exit_status(_run))
+    together.listen_only()
+    together.leave(exit_status(_run))
 
 
 def _run() -> int:

@@ -45,7 +45,7 @@ Jobs = Annotated[
         "--jobs",
         min=1,
         callback=_checked_jobs,
-        help="Runs at a time; one per core by default, one on a GPU.",
+        help="Runs at a time; one per core by default, or one per GPU.",
     ),
 ]
 MOST_SEEDS = 10_000
@@ -108,7 +108,7 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train the target model as CONFIG says: one run, one folder."""
-    from tawt.cli import actions
+    from tawt.cli import actions, together
     from tawt.config.explaining import lines_of
     from tawt.runs import Options
 
@@ -119,9 +119,10 @@ def train(
         log_with=log_with,
         device=device,
     )
-    run_config = actions.loaded(config, override)
-    with lines_of(config):
-        actions.train_once(run_config, folder, options=options, quiet=quiet, as_json=as_json)
+    with together.joined(device):
+        run_config = actions.loaded(config, override)
+        with lines_of(config):
+            actions.train_once(run_config, folder, options=options, quiet=quiet, as_json=as_json)
 
 
 def compare(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from tawt.cli import console
-from tawt.cli.actions import usual_jobs
+from tawt.cli.actions import usual_sweep
 from tawt.cli.time_left import measured_progress
 from tawt.distance.page import HEADINGS, caption, sentences, table
 from tawt.distance.study import DistanceRequest, measure_distances, prepared
 from tawt.errors import ConfigError
 from tawt.runs.folder import PAGE
-from tawt.sweeps import Sweep, stop_on_signals
+from tawt.sweeps import stop_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def show_distances(
             values = measure_distances(
                 study,
                 path,
-                sweep=Sweep(workers=jobs or usual_jobs(device), should_stop=should_stop),
+                sweep=replace(usual_sweep(jobs, device), should_stop=should_stop),
                 device=device,
                 overwrite=overwrite,
                 on_step=lambda step: bar.update(

@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import tempfile
 import traceback
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from tawt.cli import together
 from tawt.cli.plain import plain
 from tawt.errors import Interrupted, TawtError, first_line, is_out_of_memory
 
@@ -36,22 +38,25 @@ def exit_status(command: Callable[[], int]) -> int:
     """
     try:
         status = command()
-    except (Interrupted, KeyboardInterrupt) as stop:
-        complain(str(stop) or "interrupted")
-        return INTERRUPTED
-    except BrokenPipeError:  # `| head` has seen enough
-        return BUG
-    except _UsageError as error:
-        return _misused(error)
-    except Exception as error:
-        message = _users(error)
-        if message is None:
-            return _bug(error)
-        complain(message)
-        return USER
+    except (Exception, KeyboardInterrupt) as error:
+        return together.failed(*_verdict(error))
     if status == INTERRUPTED:  # typer turns Ctrl-C into this
-        complain("interrupted")
+        return together.failed(status, partial(complain, "interrupted"))
     return status
+
+
+def _verdict(error: BaseException) -> tuple[int, Callable[[], object]]:
+    """The exit status, and what says why."""
+    if isinstance(error, Interrupted | KeyboardInterrupt):
+        return INTERRUPTED, partial(complain, str(error) or "interrupted")
+    if isinstance(error, BrokenPipeError):  # `| head` has seen enough
+        return BUG, lambda: None
+    if isinstance(error, _UsageError):
+        return int(getattr(error, "exit_code", USER)), partial(_misused, error)
+    message = _users(error)
+    if message is None:
+        return BUG, partial(_bug, error)
+    return USER, partial(complain, message)
 
 
 def complain(message: str) -> None:
@@ -61,7 +66,7 @@ def complain(message: str) -> None:
     typer.echo(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…", err=True)
 
 
-def _users(error: Exception) -> str | None:
+def _users(error: BaseException) -> str | None:
     """What is said of an error that the user can do something about; none for a bug."""
     if isinstance(error, TawtError):
         return str(error)
@@ -81,21 +86,20 @@ def _users(error: Exception) -> str | None:
     return None
 
 
-def _misused(error: Any) -> int:
+def _misused(error: Any) -> None:
     """Wrong options or arguments, or none at all, which shows the help."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
     else:
         asked = error.ctx.command_path if getattr(error, "ctx", None) else "tawt"
         complain(f"{error.format_message().rstrip('.')}. See {asked} --help.")
-    return int(error.exit_code)
 
 
-def _bug(error: Exception) -> int:
+def _bug(error: BaseException) -> None:
     """Ours: the traceback goes where it can be found, and is shown to those who ask for it.
 
     Raises:
-        Exception: The error, where the environment has `TAWT_TRACEBACK`.
+        BaseException: The error, where the environment has `TAWT_TRACEBACK`.
     """
     if os.environ.get("TAWT_TRACEBACK"):
         raise error
@@ -109,4 +113,3 @@ def _bug(error: Exception) -> int:
     except (OSError, ValueError):
         kept = "Set TAWT_TRACEBACK=1 to see the traceback, and please report it with the command."
     complain(f"This is a bug in tawt ({what}). {kept}")
-    return BUG

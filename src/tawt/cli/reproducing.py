@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tawt.cli import console
-from tawt.cli.actions import usual_jobs
+from tawt.cli.actions import usual_sweep
 from tawt.cli.time_left import runs_progress
 from tawt.config.explaining import lines_of
 from tawt.errors import ConfigError, RunError, suggestion
@@ -114,7 +114,7 @@ def reproduce_named(
         experiment,
         request,
         Store(folder),
-        jobs=jobs or usual_jobs(device),
+        jobs=jobs,
         device=device,
         part=this_part,
         keep_models=keep_models,
@@ -265,7 +265,7 @@ def _made(
     request: Request,
     store: Store,
     *,
-    jobs: int,
+    jobs: int | None,
     device: str,
     part: tuple[int, int],
     keep_models: bool,
@@ -273,7 +273,9 @@ def _made(
 ) -> Result | None:
     """The result, or nothing if runs of other parts are missing."""
     with stop_on_signals() as should_stop, runs_progress(quiet=quiet) as tell:
-        sweep = Sweep(workers=jobs, part=part, should_stop=should_stop, on_progress=tell)
+        sweep = replace(
+            usual_sweep(jobs, device), part=part, should_stop=should_stop, on_progress=tell
+        )
         if not make(experiment, request, store, sweep, device=device, keep_models=keep_models):
             return None
     return experiment.result(request, store)

@@ -18,8 +18,12 @@ _PACKAGES = (
 )
 
 
-def circumstances(device: torch.device) -> dict[str, Any]:
+def circumstances(device: torch.device, *, processes: int = 1) -> dict[str, Any]:
     """Versions, and the kind of machine; no names of hosts, users or folders.
+
+    Args:
+        device: Where a process trained.
+        processes: How many trained together.
 
     Example:
         >>> sorted(circumstances(torch.device("cpu")))
@@ -32,6 +36,7 @@ def circumstances(device: torch.device) -> dict[str, Any]:
         "architecture": platform.machine(),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
         "threads": torch.get_num_threads(),
+        "processes": processes,
     }
     versions = {"tawt": __version__, "python": platform.python_version(), **versions}
     return {"versions": versions, "machine": machine, "commit": _commit()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from tawt.runs.page import write_page
 from tawt.runs.record import circumstances
 from tawt.training import train
 from tawt.training.devices import accelerator_for
+from tawt.training.processes import Processes, is_lost, lost_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,57 +86,67 @@ def run(
         should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
             raised.
         on_tasks: Told what will be trained on, before training begins.
+
+    Of several processes that train together, every one calls this. The first uses the folder, and
+    is told of tasks and progress; all return its record, or raise the same error.
     """
     options = options or Options()
     folder = RunFolder(path)
-    # Before the folder is touched.
-    folder.check(config, resume=options.resume, overwrite=options.overwrite)
-    parts = build_parts(config, shared=options.shared)
     accelerator = accelerator_for(
         config.training.precision,
         device=options.device,
         log_with=options.log_with,
         log_folder=str(path / "logs"),
     )
-    waiting = (should_stop or _never) if options.wait else None
-    # Of the processes of one group the first takes the lock and opens the folder, for all of them.
-    alone = folder.locked(wait_unless=waiting) if accelerator.is_main_process else nullcontext()
-    with alone:
-        if accelerator.is_main_process:
+    processes = Processes.of(accelerator)
+    # Before anything is built; of processes that train together the first alone uses the folder.
+    processes.first_does(
+        lambda: folder.check(config, resume=options.resume, overwrite=options.overwrite)
+    )
+    parts = processes.all_do(lambda: build_parts(config, shared=options.shared))
+    key = run_key(config, parts.data)
+    processes.check_same(key, "configuration and data")
+    with ExitStack() as held:
+
+        def open_folder() -> bool:
+            waiting = (should_stop or _never) if options.wait else None
+            held.enter_context(folder.locked(wait_unless=waiting))
             folder.open(config, resume=options.resume, overwrite=options.overwrite)
             folder.check_data(parts.data)
-        accelerator.wait_for_everyone()
-        if folder.finished:
-            return _left(folder, options)
-        if on_tasks is not None:
+            return folder.finished
+
+        if processes.first_does(open_folder):
+            return processes.first_does(lambda: _left(folder, options))
+        if on_tasks is not None and processes.is_first:
             on_tasks(parts.tasks)
         began, clock = datetime.now(UTC), time.perf_counter()
-        checkpoint = FolderCheckpoint(
-            folder, run=run_key(config, parts.data), seconds=options.checkpoint_seconds
-        )
         result = _trained(
             config,
             parts,
             accelerator,
-            checkpoint,
+            FolderCheckpoint(folder, run=key, seconds=options.checkpoint_seconds),
             log=options.log_with is not None,
-            on_progress=on_progress,
+            on_progress=on_progress if processes.is_first else None,
             should_stop=should_stop,
         )
-        folder.write_result(result, parts.tasks)
-        if options.save_model:
-            write_model(path, config, parts.tasks, parts.model, result)
-        record = {
-            "name": config.name,
-            "seed": config.seed,
-            **circumstances(accelerator.device),
-            "began": began.isoformat(timespec="seconds"),
-            "seconds": round(time.perf_counter() - clock, 3),
-            "data": parts.data,
-            **_outcome(config, result),
-        }
-        folder.finish(record)
-        return _left(folder, options)
+
+        def leave_result() -> dict[str, Any]:
+            folder.write_result(result, parts.tasks)
+            if options.save_model:
+                write_model(path, config, parts.tasks, parts.model, result)
+            record = {
+                "name": config.name,
+                "seed": config.seed,
+                **circumstances(accelerator.device, processes=processes.count),
+                "began": began.isoformat(timespec="seconds"),
+                "seconds": round(time.perf_counter() - clock, 3),
+                "data": parts.data,
+                **_outcome(config, result),
+            }
+            folder.finish(record)
+            return _left(folder, options)
+
+        return processes.first_does(leave_result)
 
 
 def _never() -> bool:
@@ -180,12 +191,15 @@ def _trained(
         path = checkpoint.run_folder
         raise Interrupted(f"Stopped as asked; {path} can go on with --resume.") from stop
     except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
-            raise
-        raise TrainingError(_what_to_lower(config, accelerator.device)) from error
+        if is_out_of_memory(error):
+            raise TrainingError(_what_to_lower(config, accelerator.device)) from error
+        if accelerator.num_processes > 1 and is_lost(error):
+            raise lost_process(error) from error
+        raise
     finally:
-        if log:
-            accelerator.end_training()
+        # Not by `end_training`, which would end the processes' group as well.
+        for tracker in accelerator.trackers if log else ():
+            tracker.finish()
 
 
 def _what_to_lower(config: RunConfig, device: torch.device) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from tawt.errors import ConfigError, FolderInUse, RunError, TawtError
@@ -38,6 +39,8 @@ class Sweep:
 
     workers: int = 1
     """Pieces of work at a time."""
+    gpus: Sequence[str] = ()
+    """Those that workers are spread over, as `CUDA_VISIBLE_DEVICES` names them."""
     part: tuple[int, int] = (1, 1)
     """Which of how many parts of the work is made here; the others are made elsewhere, into the
     same store. Keys are hexadecimal then."""
@@ -89,7 +92,12 @@ class Sweep:
                     f"{lost[0].name} was made, and its record is gone again; another process must "
                     f"have started it anew. Wait until that ends, and run the same command again."
                 )
-            made |= self._make_wave(mine, store, tally, executor or workers.in_processes)
+            made |= self._make_wave(mine, store, tally, executor or self._usual_executor())
+
+    def _usual_executor(self) -> Executor:
+        if not self.gpus:
+            return workers.in_processes
+        return partial(workers.in_processes, gpus=self.gpus)
 
     def _make_wave(
         self, wanted: Sequence[Work], store: Store, tally: _Tally, executor: Executor

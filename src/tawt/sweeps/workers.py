@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tawt.errors import Interrupted, RunError, TawtError
+from tawt.errors import Interrupted, RunError, TawtError, portable
+from tawt.launch import forget_launch
 from tawt.modality.registry import expect, registered
 from tawt.modality.said import DATA_LOG
 from tawt.sweeps.work import Context
@@ -48,6 +49,7 @@ def in_processes(
     should_stop: Callable[[], bool],
     on_end: Callable[[Work, Exception | None], None],
     on_share: Callable[[float], None],
+    gpus: Sequence[str] = (),
 ) -> None:
     """Do work in processes, several at a time; each computes on one thread.
 
@@ -61,6 +63,8 @@ def in_processes(
         on_end: Told of every piece of work that ended, and of its error if it failed. Should it
             raise, the other workers are asked to stop.
         on_share: Not told anything: several pieces are done in part at any time.
+        gpus: Those that processes are spread over, as `CUDA_VISIBLE_DEVICES` names them; each
+            process sees one of them alone. By default all see what this one sees.
 
     Raises:
         Interrupted: A stop was asked for; work in progress has saved its state.
@@ -69,7 +73,7 @@ def in_processes(
     try:
         while left or any(worker.work for worker in team):
             team = [worker for worker in team if worker.work or worker.can_begin]
-            while left and (idle := _idle(team, workers)) is not None:
+            while left and (idle := _idle(team, workers, gpus)) is not None:
                 idle.begin(left.pop(0), wait=wait)
             for worker in _wait([worker for worker in team if worker.work]):
                 on_end(*worker.ended())
@@ -85,10 +89,11 @@ def in_processes(
 class _Worker:
     """A process, and what it is doing."""
 
-    def __init__(self) -> None:
+    def __init__(self, gpu: str | None) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, registered()))
+        self.process = context.Process(target=_serve, args=(theirs, registered(), gpu))
+        self.gpu = gpu
         self.work: Work | None = None
         self._leaves = False
         with _deaf_to_ctrl_c():
@@ -136,14 +141,15 @@ class _Worker:
             return
 
 
-def _idle(team: list[_Worker], most: int) -> _Worker | None:
-    """A worker with nothing to do, a new one if there may be more."""
+def _idle(team: list[_Worker], most: int, gpus: Sequence[str]) -> _Worker | None:
+    """A worker with nothing to do, a new one if there may be more, where the fewest are."""
     for worker in team:
         if worker.can_begin:
             return worker
     if len(team) == most:
         return None
-    team.append(_Worker())
+    taken = [worker.gpu for worker in team]
+    team.append(_Worker(min(gpus, key=taken.count) if gpus else None))
     return team[-1]
 
 
@@ -208,7 +214,10 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 # In the worker
 
 
-def _serve(pipe: Connection, modalities: Mapping[str, str]) -> None:
+def _serve(pipe: Connection, modalities: Mapping[str, str], gpu: str | None) -> None:
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu  # before CUDA looks, when it is first used
+    forget_launch()  # a launcher's group, if any, is the parent's
     expect(modalities)
     torch.set_num_threads(1)
     # What there is to say about the data was said before the first run, once.
@@ -260,10 +269,4 @@ def _answer(order: bytes, stop: threading.Event) -> bytes:
 def _pickled(error: Exception) -> bytes:
     if not isinstance(error, TawtError):
         error.add_note(f"In a worker:\n{traceback.format_exc()}")
-    try:
-        content = pickle.dumps(error)
-        pickle.loads(content)
-    except Exception:
-        kind = TawtError if isinstance(error, TawtError) else RuntimeError
-        return pickle.dumps(kind(str(error)))
-    return content
+    return pickle.dumps(portable(error))

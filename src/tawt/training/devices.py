@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any, Literal
 
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState, is_initialized
 from accelerate.tracking import get_available_trackers
-from accelerate.utils import (
-    DistributedDataParallelKwargs,
-    broadcast,
-    recursively_apply,
-    send_to_device,
-)
+from accelerate.utils import DistributedDataParallelKwargs, recursively_apply, send_to_device
 from torch import Tensor
 
 from tawt.errors import ConfigError
+from tawt.launch import Launch, this_launch
 from tawt.tasks import Batch
 
 _log = logging.getLogger(__name__)
@@ -48,7 +45,7 @@ def accelerator_for(
             f"{', '.join(known) or 'none'}. `pip install tawt[tensorboard]` brings one."
         )
     mixed = "bf16" if precision == "bf16" else "no"
-    wanted = None if device == "auto" else chosen_device(device)
+    wanted = wanted_device(device)
     if wanted is not None and wanted.type == "cuda":
         torch.cuda.set_device(wanted.index or 0)
     # Accelerate keeps the first precision and device of a process; a second run may want others.
@@ -67,6 +64,77 @@ def accelerator_for(
     )
 
 
+def wanted_device(device: str) -> torch.device | None:
+    """The device to ask Accelerate for; none leaves the choice to it.
+
+    Args:
+        device: As in `accelerator_for`.
+    """
+    launch = this_launch()
+    if launch.is_one_of_several:
+        return device_together(device, launch, gpus=_gpus())
+    return None if device == "auto" else chosen_device(device)
+
+
+def device_together(device: str, launch: Launch, *, gpus: int) -> torch.device | None:
+    """The device to ask for where several processes train together, each on one of its own.
+
+    Args:
+        device: What the user wants.
+        launch: Which of the processes this is.
+        gpus: How many GPUs this machine has.
+
+    Returns:
+        The CPU; or none, for the GPU of the process's own number.
+
+    Raises:
+        ConfigError: There are too few GPUs, or one was named.
+
+    Example:
+        >>> two = Launch(processes=2, processes_here=2)
+        >>> device_together("auto", two, gpus=0), device_together("cuda", two, gpus=2)
+        (device(type='cpu'), None)
+    """
+    if device == "cpu" or (device == "auto" and gpus == 0):
+        return torch.device("cpu")
+    if device not in ("auto", "cuda"):
+        raise ConfigError(
+            f"--device {device} names one device, and {launch.processes} processes train together; "
+            "leave it out, and each takes a GPU of its own, or give cpu."
+        )
+    if launch.processes_here > gpus:
+        raise ConfigError(
+            f"{launch.processes_here} processes were started on this machine, which has {gpus} "
+            "GPUs, and each needs its own; start as many as there are GPUs, or give --device cpu."
+        )
+    return None
+
+
+def gpus_to_spread_over(device: str, *, visible: list[str]) -> list[str]:
+    """The GPUs that runs which are made side by side can be spread over.
+
+    Args:
+        device: What the user wants.
+        visible: As `visible_gpus` names them.
+
+    Example:
+        >>> [gpus_to_spread_over(name, visible=["0", "1"]) for name in ("auto", "cuda:1", "cpu")]
+        [['0', '1'], [], []]
+    """
+    return visible if device in ("auto", "cuda") and len(visible) > 1 else []
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that this process may use, by the names that `CUDA_VISIBLE_DEVICES` takes."""
+    count = _gpus()
+    named = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    return named[:count] if named != [""] else [str(number) for number in range(count)]
+
+
+def _gpus() -> int:
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
 def chosen_device(name: str) -> torch.device:
     """The device by its name.
 
@@ -80,7 +148,7 @@ def chosen_device(name: str) -> torch.device:
         >>> chosen_device("cpu")
         device(type='cpu')
     """
-    available = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    available = _gpus()
     if name == "auto":
         return torch.device("cuda" if available else "cpu")
     kind, colon, number = name.partition(":")
@@ -127,16 +195,3 @@ def anywhere(flag: Tensor, accelerator: Accelerator) -> Tensor:
         return flag
     counted: Tensor = accelerator.reduce(flag.float(), reduction="sum")
     return counted > 0
-
-
-def as_in_the_first(values: Tensor, accelerator: Accelerator) -> Tensor:
-    """What the first of several processes has; on the device where ours are.
-
-    Example:
-        >>> as_in_the_first(torch.ones(1), accelerator_for("fp32", device="cpu"))
-        tensor([1.])
-    """
-    if accelerator.num_processes == 1:
-        return values
-    sent: Tensor = broadcast(values.to(accelerator.device, copy=True), from_process=0)
-    return sent.to(values.device)

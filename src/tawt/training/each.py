@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,7 @@ class EachExample:
         most: Examples of a source that are measured; all, if none is said.
         draw: Which those are.
         device: Where the model is.
+        part: Which of those are measured here: each of several processes measures its own.
     """
 
     model: MultiTaskModel
@@ -48,6 +49,7 @@ class EachExample:
     most: int | None
     draw: np.random.Generator
     device: torch.device
+    part: slice = field(default_factory=lambda: slice(None))
 
     def __call__(self, task: str) -> Iterator[tuple[Indices, Losses]]:
         """The task's examples in batches of like length, and what computes the loss of each.
@@ -64,6 +66,9 @@ class EachExample:
         lengths = examples.lengths
         if lengths is not None:
             order = order[np.argsort(lengths[order], kind="stable")]
+        order = order[self.part]
+        if len(order) == 0:
+            return
         for part in _parts(order, examples.rows, few=min(_FEW, self.at_once)):
             for indices in row_batches(examples, part, self.at_once):
                 batch = to_device(examples.batch(indices), self.device)

@@ -44,9 +44,11 @@ class FreshLosses:
         update: Number of the update.
         device: Where the model is.
         autocast: The precision to compute in.
+        part: Which examples of a draw are used. Processes that train together make the same
+            draws, and each takes its part of them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what losses are of and how they are drawn, each by its name
         self,
         model: MultiTaskModel,
         tasks: Mapping[str, Task],
@@ -58,6 +60,7 @@ class FreshLosses:
         update: int,
         device: torch.device,
         autocast: _Autocast,
+        part: slice = slice(None),
     ) -> None:
         self._model = model
         self._tasks = tasks
@@ -68,18 +71,25 @@ class FreshLosses:
         self._parts = Parts.on(device, batch_size=count, model=model)
         self._device = device
         self._autocast = autocast
+        self._part = part
         self._draw = stream(seed, "update", update)
         self._second: dict[str, Indices] = {}
 
     def __call__(self, task: str) -> Tensor:
         """The task's mean loss on its next draw, graph attached."""
-        indices, examples = self._drawn(task), self._examples[task]
+        return self.counted(task)[0]
+
+    def counted(self, task: str) -> tuple[Tensor, int]:
+        """The same, and how many examples it is the mean of; of none, a zero without a graph."""
+        indices, examples = self._drawn(task)[self._part], self._examples[task]
+        if len(indices) == 0:  # a draw of fewer examples than there are processes
+            return torch.zeros((), device=self._device), 0
         losses = []
         for places in self._parts.of(examples, indices):
             batch = examples.batch(indices[places])
             drawn = moved((batch.inputs, batch.labels), self._device)
             losses.append(self.loss(task, drawn, size=len(indices)))
-        return torch.stack(losses).sum()
+        return torch.stack(losses).sum(), len(indices)
 
     def batch(self, task: str) -> tuple[Batch, int]:
         """The task's next draw in one piece, and how many examples it has."""

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor
 
-from tawt.errors import Interrupted
-from tawt.streams import derived_seed
 from tawt.training.batches import weighed
-from tawt.training.checkpoints import Checkpoint, random_state, set_random_state
 from tawt.training.devices import accelerator_for, anywhere, number_of
 from tawt.training.evaluation import combined_score, evaluate_split
+from tawt.training.keeping import Keeping, training_seed
 from tawt.training.material import Material
 from tawt.training.optimisers import load_optimiser_state, optimiser_state, skip_if
+from tawt.training.processes import Processes
 from tawt.training.progress import Position, Progress
 from tawt.training.recorded import recording
 from tawt.training.result import Predictions, TrainingResult
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.training.batches import Step
+    from tawt.training.checkpoints import Checkpoint
     from tawt.training.paradigms import Paradigm, Phase
     from tawt.weighting import Weighting
 
@@ -83,9 +83,11 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
     accelerator = accelerator or accelerator_for(settings.precision)
     cuda = [number_of(accelerator.device)] if accelerator.device.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda):
-        torch.manual_seed(derived_seed(seed, "training"))
+        processes = Processes.of(accelerator)
+        torch.manual_seed(training_seed(seed, processes))
         loop = _Loop(model, tasks, target, paradigm, weighting, settings, seed, accelerator)
-        return loop.run(checkpoint, on_progress, should_stop)
+        kept = Keeping(checkpoint, should_stop, processes, accelerator.device, seed=seed)
+        return loop.run(kept, on_progress)
 
 
 class _Loop:
@@ -108,6 +110,7 @@ class _Loop:
         self.material = Material(tasks, self.targets, self.weighting, settings, seed=seed)
         self.tasks = self.material.tasks
         self.settings, self.accelerator = settings, accelerator
+        self.processes = Processes.of(accelerator)
         self.device: torch.device = accelerator.device
         self.wrapped = accelerator.prepare(model)
         self.model = model
@@ -120,14 +123,11 @@ class _Loop:
         self.selection = Selection()
 
     def run(
-        self,
-        checkpoint: Checkpoint | None,
-        on_progress: Callable[[Progress], None] | None,
-        should_stop: Callable[[], bool] | None,
+        self, keeping: Keeping, on_progress: Callable[[Progress], None] | None
     ) -> TrainingResult:
-        self.checkpoint, self.on_progress, self.should_stop = checkpoint, on_progress, should_stop
+        self.keeping, self.on_progress = keeping, on_progress
         self.total = sum(p.epochs * self.material.schedule(p).length for p in self.phases)
-        saved = checkpoint.load() if checkpoint else None
+        saved = keeping.load()
         if saved is not None:
             self._restore_model(saved)
         for phase in self.phases[self.position.phase :]:
@@ -143,10 +143,10 @@ class _Loop:
         heads = self._stretch(phase.head_fit()) if phase.trains_on == "sources" else None
         if saved is not None:
             load_optimiser_state(main.optimiser, saved["optimiser"])
-            main.loss_sum.copy_(saved["loss_sum"])
+            main.loss_sum.copy_(self.keeping.own_loss(saved))
             if heads is not None:
                 load_optimiser_state(heads.optimiser, saved["head_optimiser"])
-            set_random_state(saved["random"], self.device)
+            self.keeping.restore_random(saved)
         else:
             self.selection = Selection()
         length, every = main.schedule.length, self.settings.update_every
@@ -205,7 +205,9 @@ class _Loop:
         """A step on the device, which it never waits for."""
         parts, (mean, scale, rate) = given
         before = [buffer.clone() for buffer in self.buffers]
-        forward = self.wrapped if stretch.moves == "everything" else self.head_only
+        whole = stretch.moves == "everything"
+        forward = self.wrapped if whole else self.head_only
+        backward = self.accelerator.backward if whole else stretch.add_gradients
         loss = torch.zeros((), device=self.device)
         for number, (inputs, labels, factors) in enumerate(parts, start=1):
             # Processes add up their gradients once a step, however many parts each has.
@@ -213,7 +215,7 @@ class _Loop:
                 outputs: Tensor = forward(inputs, task).float()
                 losses = self.tasks[task].kind.losses(outputs, labels)
                 part = (losses if factors is None else losses * factors).sum() * mean
-                self.accelerator.backward(part * scale)
+                backward(part * scale)
             loss += part.detach()
         stretch.scale_sum += scale
         bad = ~torch.isfinite(loss)
@@ -253,22 +255,25 @@ class _Loop:
             plan = heads.schedule.steps(number, 0, heads.schedule.length, shares=shares)
             for step, parts in heads.loader.fetch(plan):
                 self._step(heads, step, parts, shares=shares, rate=heads.peak, closes=True)
+        self.processes.adopt_first(self.model.heads.parameters())
         self.model.train()
 
     def _finish_epoch(self, phase: Phase, main: Stretch) -> None:
         self._check_skipped()
+        if phase.moves == "head":
+            self.processes.adopt_first(self.model.heads.parameters())
         entry: dict[str, Any] = {
             "phase": phase.name,
             "epoch": self.position.epoch + 1,
             "step": self.position.total,
-            "loss": float(main.loss_sum) / main.schedule.length,
+            "loss": float(self.processes.mean(main.loss_sum)) / main.schedule.length,
         }
         if phase.weighs_sources:
             sizes = self.material.sizes(self.phases)
             entry["effective_sample_size"] = self.weighting.weights.effective_sample_size(sizes)
         if dev := self._predictions("dev") if phase.trains_on != "sources" else {}:
             entry["dev"] = {name: found.scores for name, found in dev.items()}
-            score = combined_score(dev, self.tasks, self.targets)
+            [score, *_] = self.processes.all_of(combined_score(dev, self.tasks, self.targets))
             keeps = self.settings.select == "best"
             self.selection.offer(score, len(self.epochs), self.model if keeps else None)
             self._log({"dev/score": score})
@@ -280,19 +285,14 @@ class _Loop:
         if self.position.total % _LOOK_EVERY < self.settings.accumulation:
             self._check_skipped()
         if self.on_progress is not None:
-            name = self.phases[self.position.phase].name
-            self.on_progress(Progress(self.position.total, self.total, name))
-        stop = self.should_stop is not None and self.should_stop()
-        if self.checkpoint is not None and (stop or self.checkpoint.due()):
-            self.checkpoint.save(self._state(main, heads))
-        if stop:
-            raise Interrupted("Training was stopped as asked.")
+            phase = self.phases[self.position.phase]
+            self.on_progress(Progress(self.position.total, self.total, phase.name))
+        self.keeping.after_step(partial(self._state, main, heads))
 
     def _check_skipped(self) -> None:
+        self.skipped.tally.copy_(self.processes.largest(self.skipped.tally))
         failures = self.weighting.failures
         self.skipped.check(updates=failures, allowed=self.settings.max_nonfinite)
-
-    # Parts.
 
     def _stretch(self, phase: Phase) -> Stretch:
         return stretch_for(phase, self.material, self.model, self.settings, self.accelerator)
@@ -317,8 +317,7 @@ class _Loop:
             "epochs": self.epochs,
             "selection": self.selection.state_dict(),
             "loss_sum": main.loss_sum,
-            "skipped": self.skipped.tally,
-            "random": random_state(self.device),
+            "skipped": self.processes.largest(self.skipped.tally),
         }
 
     def _restore_model(self, saved: Mapping[str, Any]) -> None:

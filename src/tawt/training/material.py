@@ -9,18 +9,18 @@ from tawt.per_example import ExampleNorms
 from tawt.streams import stream
 from tawt.tasks.examples import Subset
 from tawt.training.batches import Schedule
-from tawt.training.devices import as_in_the_first
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
+from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
 from tawt.weighting import Fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    import torch
     from accelerate import Accelerator
 
+    from tawt.hypergradient.passes import LossOf
     from tawt.tasks import Examples, MultiTaskModel, Task
     from tawt.training.paradigms import Phase
     from tawt.training.recorded import Recorder
@@ -116,20 +116,16 @@ class Material:
     ) -> WeightUpdate | None:
         """Move the weights, by examples that the phase may see.
 
-        Each of several processes measures all; rounding must not let their weights drift apart,
-        by which the next steps are drawn and scaled.
+        Each of several processes measures its part of them.
         """
         fresh = self._fresh(phase, model, accelerator, update=step)
-        loss_of = fresh if recorder is None else RecordedPasses(fresh, recorder)
-        each = self._each(phase, model, accelerator.device, update=step)
-        moved = self._weighting.update(
+        loss_of: LossOf = fresh if recorder is None else RecordedPasses(fresh, recorder)
+        if accelerator.num_processes > 1:
+            loss_of = fresh.counted
+        each = self._each(phase, model, accelerator, update=step)
+        return self._weighting.update(
             model.representation, loss_of=loss_of, losses_of=each, step=step, touching=[model]
         )
-        if moved is not None and accelerator.num_processes > 1:
-            weights = self._weighting.weights
-            logs = as_in_the_first(weights.logs, accelerator)
-            self._weighting.weights = weights.restored(logs)
-        return moved
 
     def _fresh(
         self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, update: int
@@ -144,13 +140,14 @@ class Material:
             update=update,
             device=accelerator.device,
             autocast=accelerator.autocast,
+            part=Processes.of(accelerator).own_part,
         )
 
     def _each(
         self,
         phase: Phase,
         model: MultiTaskModel,
-        device: torch.device,
+        accelerator: Accelerator,
         *,
         update: int,
     ) -> EachExample | None:
@@ -168,7 +165,8 @@ class Material:
             at_once=_ONE_BY_ONE if one_by_one else 4 * self._settings.batch_size,
             most=self._settings.unit_examples,
             draw=stream(self._seed, "units", update),
-            device=device,
+            device=accelerator.device,
+            part=Processes.of(accelerator).own_part,
         )
 
     def _halves(self, name: str) -> dict[str, Examples]:

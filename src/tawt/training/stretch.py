@@ -64,6 +64,18 @@ class Stretch:
         self.scale_sum.zero_()
         return ~torch.isfinite(norm)
 
+    def add_gradients(self, loss: Tensor) -> None:
+        """Add the loss's gradients to the parameters' own, as `backward` does, past all hooks.
+
+        A wrapper that adds up the gradients of several processes hooks itself onto parameters, and
+        would take heads that are fitted beside it for used in its next step.
+        """
+        found = torch.autograd.grad(loss, self.parameters, allow_unused=True)
+        for parameter, gradient in zip(self.parameters, found, strict=True):
+            if gradient is not None:
+                old = parameter.grad
+                parameter.grad = gradient if old is None else old.add_(gradient)
+
     def add_loss(self, loss: Tensor, bad: Tensor) -> None:
         """Count a step's loss into the epoch's, unless it is not finite."""
         self.loss_sum += torch.where(bad, 0.0, loss)
