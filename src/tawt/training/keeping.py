@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tawt.errors import Interrupted
+from tawt.streams import derived_seed
 from tawt.training.checkpoints import random_state, set_random_state
-from tawt.training.streams import derived_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
