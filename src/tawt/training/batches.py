@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tawt.weights import SourceWeights
 
 
+_LEAST_SCALE = 1e-4  # squares of gradients that were scaled by less would be lost in float32
 _GROUP = 8  # examples of like length, at most
 _RANKS = 4  # from short to long, at least, that a batch is of
 _MIXED_TOGETHER = 32  # batches: enough that groups are alike
@@ -64,6 +65,7 @@ class Schedule:
         sampling: "size" or "weight".
         seed: Of the run.
         phase: Name of the phase, so that two phases do not share an order.
+        explored: Share of the steps that all tasks have alike when sampling by weight.
         lengths: Of the examples of tasks where they differ.
 
     Example:
@@ -80,6 +82,9 @@ class Schedule:
     sampling: Literal["size", "weight"]
     seed: int
     phase: str
+    explored: float = 0.0
+    """Share of the steps that all tasks have alike when sampling by weight; their losses are scaled
+    to leave the objective as it is."""
     lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
@@ -103,7 +108,8 @@ class Schedule:
     def scale(self, task: str, examples: int, *, shares: Mapping[str, float]) -> float:
         """What the mean loss of a batch is multiplied by."""
         if self.sampling == "weight":
-            return 1.0
+            known = max(shares[task] / self._chance(shares[task]), _LEAST_SCALE)
+            return 1.0 if self.explored == 0 else known
         return shares[task] * self.length * examples / self.sizes[task]
 
     def _shuffled(self, epoch: int) -> list[Step]:
@@ -119,10 +125,13 @@ class Schedule:
     def _drawn(self, epoch: int, position: int, shares: Mapping[str, float]) -> Step:
         draw = stream(self.seed, self.phase, "epoch", epoch, "step", position)
         names = list(self.sizes)
-        chances = np.array([shares[name] for name in names])
+        chances = np.array([self._chance(shares[name]) for name in names])
         task = names[int(draw.choice(len(names), p=chances / chances.sum()))]
         size = self.sizes[task]
         return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
+
+    def _chance(self, share: float) -> float:
+        return (1 - self.explored) * share + self.explored / len(self.sizes)
 
     def _mixed(self, task: str, order: Indices, draw: np.random.Generator) -> Indices:
         """The same examples, those of every batch in groups of like length, one of each rank.

@@ -9,6 +9,7 @@ import torch
 from tawt.errors import Interrupted
 from tawt.streams import derived_seed
 from tawt.training.checkpoints import random_state, set_random_state
+from tawt.training.optimisers import load_optimiser_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tawt.training.checkpoints import Checkpoint
     from tawt.training.processes import Processes
+    from tawt.training.stretch import Stretch
 
 
 class Keeping:
@@ -53,7 +55,21 @@ class Keeping:
         self._processes.check_same(saved and saved["position"], "checkpoint")
         return saved
 
-    def restore_random(self, saved: Mapping[str, Any]) -> None:
+    def restore(self, saved: Mapping[str, Any], main: Stretch, heads: Stretch | None) -> None:
+        """Go on with the steps that were under way.
+
+        Args:
+            saved: The state.
+            main: The stretch of steps that it was saved in.
+            heads: The fit of heads that belongs to it, if one does.
+        """
+        load_optimiser_state(main.optimiser, saved["optimiser"])
+        main.loss_sum.copy_(self._own_loss(saved))
+        if heads is not None:
+            load_optimiser_state(heads.optimiser, saved["head_optimiser"])
+        self._restore_random(saved)
+
+    def _restore_random(self, saved: Mapping[str, Any]) -> None:
         """Go on with the random stream of this process.
 
         One that has none, since there were fewer when the state was saved, gets one of its own.
@@ -65,7 +81,7 @@ class Keeping:
             step = saved["position"]["total"]
             torch.manual_seed(derived_seed(self._seed, "training", number, step))
 
-    def own_loss(self, saved: Mapping[str, Any]) -> Tensor:
+    def _own_loss(self, saved: Mapping[str, Any]) -> Tensor:
         """This process's sum of the losses of the epoch; the mean, where others saved theirs."""
         sums: Tensor = saved["loss_sum"]
         return sums[self._processes.number] if len(sums) == self._processes.count else sums.mean()

@@ -21,7 +21,7 @@ from tawt.training.devices import accelerator_for, anywhere, number_of
 from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.keeping import Keeping, training_seed
 from tawt.training.material import Material
-from tawt.training.optimisers import load_optimiser_state, optimiser_state, skip_if
+from tawt.training.optimisers import optimiser_state, skip_if
 from tawt.training.processes import Processes
 from tawt.training.progress import Position, Progress
 from tawt.training.recorded import recording
@@ -32,6 +32,7 @@ from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
 from tawt.training.skipped import SkippedSteps
 from tawt.training.stretch import Stretch, on_frozen, stretch_for
+from tawt.training.watching import Watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -116,8 +117,9 @@ class _Loop:
         self.model = model
         self.head_only = partial(on_frozen, model, accelerator.autocast)
         self.buffers = [b for b in model.buffers() if b.is_floating_point()]
-        self.skipped = SkippedSteps(list(self.tasks), self.device)
+        self.skipped = SkippedSteps(list(self.tasks), self.device, allowed=settings.max_nonfinite)
         self.replay, self.recorder = recording(model, settings, accelerator)
+        self.watching = Watching(model, self.weighting, settings)
         self.position = Position()
         self.epochs: list[dict[str, Any]] = []
         self.selection = Selection()
@@ -142,11 +144,7 @@ class _Loop:
         self.weighting.follow(main.optimiser)
         heads = self._stretch(phase.head_fit()) if phase.trains_on == "sources" else None
         if saved is not None:
-            load_optimiser_state(main.optimiser, saved["optimiser"])
-            main.loss_sum.copy_(self.keeping.own_loss(saved))
-            if heads is not None:
-                load_optimiser_state(heads.optimiser, saved["head_optimiser"])
-            self.keeping.restore_random(saved)
+            self.keeping.restore(saved, main, heads)
         else:
             self.selection = Selection()
         length, every = main.schedule.length, self.settings.update_every
@@ -176,7 +174,7 @@ class _Loop:
             if ends_round(number, length, self.settings.update_every, before=before):
                 self._close_round(phase, heads)
             if closes:  # gradients that are half added up are no state to save
-                self._after_step(main, heads)
+                self._after_step(phase, main, heads)
 
     def _step(
         self,
@@ -193,11 +191,14 @@ class _Loop:
         scale = stretch.schedule.scale(step.task, size, shares=shares)
         mean = stretch.loader.processes / size  # each of several processes has its share of them
         numbers = torch.tensor([mean, scale / self.settings.accumulation, rate])
+        self.watching.begin(stretch, step.task, scale)
         self.replay(
             (stretch.name, step.task),
             partial(self._compute, stretch, step.task, closes),
             ([(part.inputs, part.labels, part.factors) for part in parts], numbers),
         )
+        if closes:
+            self.watching.end(stretch)
 
     def _compute(
         self, stretch: Stretch, task: str, closes: bool, given: tuple[list[Any], Tensor]
@@ -223,6 +224,7 @@ class _Loop:
             buffer.copy_(torch.where(bad, value, buffer))  # batch-norm has seen what we skip
         stretch.add_loss(loss * scale * self.settings.accumulation, bad)
         if closes:
+            self.watching.compare(stretch)
             wrong = anywhere(bad | stretch.clip(self.settings.clip_norm), self.accelerator)
             stretch.set_learning_rate(rate)
             skip_if(stretch.optimiser, wrong)
@@ -235,15 +237,14 @@ class _Loop:
             stretch.spoilt |= bad
         self.skipped.add(task, bad)
 
-    # Between rounds.
-
     def _close_round(self, phase: Phase, heads: Stretch | None) -> None:
         if not phase.weighs_sources:
             return
         if heads is not None:
             self._fit_heads(heads)
-        now = self.position.total
-        update = self.material.update(phase, self.model, self.accelerator, self.recorder, step=now)
+        given = phase, self.model, self.accelerator, self.recorder
+        watched = self.watching.has_seen
+        update = self.material.update(*given, step=self.position.total, watched=watched)
         if update is not None:
             self._log({f"weight/{name}": share for name, share in update.weights.items()})
 
@@ -281,18 +282,18 @@ class _Loop:
         main.loss_sum.zero_()
         self.epochs.append(entry)
 
-    def _after_step(self, main: Stretch, heads: Stretch | None) -> None:
-        if self.position.total % _LOOK_EVERY < self.settings.accumulation:
+    def _after_step(self, phase: Phase, main: Stretch, heads: Stretch | None) -> None:
+        now = self.position.total
+        aim = partial(self.material.aim, phase, self.model, self.accelerator, step=now)
+        self.watching.aim_if_due(main, now, aim)
+        if now % _LOOK_EVERY < self.settings.accumulation:
             self._check_skipped()
         if self.on_progress is not None:
-            phase = self.phases[self.position.phase]
-            self.on_progress(Progress(self.position.total, self.total, phase.name))
+            self.on_progress(Progress(now, self.total, phase.name))
         self.keeping.after_step(partial(self._state, main, heads))
 
     def _check_skipped(self) -> None:
-        self.skipped.tally.copy_(self.processes.largest(self.skipped.tally))
-        failures = self.weighting.failures
-        self.skipped.check(updates=failures, allowed=self.settings.max_nonfinite)
+        self.skipped.check(updates=self.weighting.failures, processes=self.processes)
 
     def _stretch(self, phase: Phase) -> Stretch:
         return stretch_for(phase, self.material, self.model, self.settings, self.accelerator)
@@ -305,8 +306,6 @@ class _Loop:
     def _log(self, values: dict[str, float]) -> None:
         self.accelerator.log(values, step=self.position.total)
 
-    # Saving and restoring.
-
     def _state(self, main: Stretch, heads: Stretch | None) -> dict[str, Any]:
         return {
             "model": self.model.state_dict(),
@@ -318,6 +317,7 @@ class _Loop:
             "selection": self.selection.state_dict(),
             "loss_sum": main.loss_sum,
             "skipped": self.processes.largest(self.skipped.tally),
+            "watching": self.watching.state(),
         }
 
     def _restore_model(self, saved: Mapping[str, Any]) -> None:
@@ -327,6 +327,7 @@ class _Loop:
         self.epochs = list(saved["epochs"])
         self.selection = Selection.from_state(saved["selection"])
         self.skipped.tally.copy_(saved["skipped"])
+        self.watching.restore(saved["watching"])
 
     def _result(self) -> TrainingResult:
         splits = {split: self._predictions(split) for split in ("dev", "test")}

@@ -13,6 +13,7 @@ from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
+from tawt.training.watching import AIM_EVERY
 from tawt.weighting import Fixed
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from tawt.weighting import Weighting
     from tawt.weights import WeightUpdate
 
+_EXPLORED = 0.05  # of the steps, so that tasks of little weight are seen now and then
 _ONE_BY_ONE = 8  # examples in a batch, each of which takes a backward pass through all of it
 
 
@@ -100,6 +102,7 @@ class Material:
             {name: len(found) for name, found in examples.items()},
             batch_size=self._settings.batch_size,
             sampling=self._settings.sampling,
+            explored=_EXPLORED if self._settings.measure == "training steps" else 0.0,
             seed=self._seed,
             phase=phase.name,
             lengths={name: known for name, known in lengths.items() if known is not None},
@@ -113,11 +116,15 @@ class Material:
         recorder: Recorder | None,
         *,
         step: int,
+        watched: bool = False,
     ) -> WeightUpdate | None:
         """Move the weights, by examples that the phase may see.
 
-        Each of several processes measures its part of them.
+        Each of several processes measures its part of them. Where training steps were `watched`,
+        what they showed is enough.
         """
+        if watched:
+            return self._weighting.update(step=step)
         fresh = self._fresh(phase, model, accelerator, update=step)
         loss_of: LossOf = fresh if recorder is None else RecordedPasses(fresh, recorder)
         if accelerator.num_processes > 1:
@@ -127,14 +134,29 @@ class Material:
             model.representation, loss_of=loss_of, losses_of=each, step=step, touching=[model]
         )
 
+    def aim(
+        self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, step: int
+    ) -> None:
+        """Take the targets' gradient on few examples, for steps to be compared with."""
+        few = -(-self._settings.gradient_examples // AIM_EVERY)
+        fresh = self._fresh(phase, model, accelerator, update=step, count=few)
+        loss_of: LossOf = fresh.counted if accelerator.num_processes > 1 else fresh
+        self._weighting.aim(model.representation, loss_of=loss_of, touching=[model])
+
     def _fresh(
-        self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, update: int
+        self,
+        phase: Phase,
+        model: MultiTaskModel,
+        accelerator: Accelerator,
+        *,
+        update: int,
+        count: int | None = None,
     ) -> FreshLosses:
         return FreshLosses(
             model,
             self.tasks,
             self.examples(phase, [*self._weighting.weights.names, *self.targets]),
-            count=self._settings.gradient_examples,
+            count=count or self._settings.gradient_examples,
             weighting=self._weighting,
             seed=self._seed,
             update=update,

@@ -12,6 +12,7 @@ MOST_WORKERS = 256
 """Processes that prepare batches: more than any one machine has a use for."""
 _MOST = 1_000_000_000  # of whatever is counted
 _CHOICES = {
+    "measure": ("fresh batches", "training steps"),
     "decay": ("linear", "none"),
     "precision": ("fp32", "bf16"),
     "sampling": ("size", "weight"),
@@ -63,6 +64,10 @@ class Settings:
 
     update_every: int | None = None
     """Steps between weight updates; once an epoch by default."""
+
+    measure: Literal["fresh batches", "training steps"] = "fresh batches"
+    """What weights are learned from: at each update, a gradient of every task on fresh batches; or
+    the gradients that training computes anyway, which costs next to nothing and is noisier."""
 
     gradient_examples: int = 64
     """Examples of each task from which its gradient is measured at an update."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from tawt.training.processes import Processes
+
 
 class SkippedSteps:
     """How many steps of each task were skipped, counted on the device and read now and then.
@@ -20,15 +22,17 @@ class SkippedSteps:
     Args:
         names: Of the tasks.
         device: Where steps happen.
+        allowed: How many steps and updates may be skipped.
 
     Example:
-        >>> skipped = SkippedSteps(["a", "b"], torch.device("cpu"))
+        >>> skipped = SkippedSteps(["a", "b"], torch.device("cpu"), allowed=10)
         >>> skipped.add("b", torch.tensor(True))
         >>> skipped.counts()
         {'a': 0, 'b': 1}
     """
 
-    def __init__(self, names: Sequence[str], device: torch.device) -> None:
+    def __init__(self, names: Sequence[str], device: torch.device, *, allowed: int) -> None:
+        self._allowed = allowed
         self._positions = {name: position for position, name in enumerate(names)}
         self.tally = torch.zeros(len(names), dtype=torch.long, device=device)
 
@@ -40,25 +44,26 @@ class SkippedSteps:
         """Skipped steps by task."""
         return dict(zip(self._positions, self.tally.tolist(), strict=True))
 
-    def check(self, *, updates: Sequence[str], allowed: int) -> None:
+    def check(self, *, updates: Sequence[str], processes: Processes) -> None:
         """Refuse to go on when too much was skipped.
 
         Args:
             updates: Why weight updates were skipped, one reason each.
-            allowed: Steps and updates that may be.
+            processes: That train together, and must all refuse.
 
         Raises:
             TrainingError: Naming the task that fails most.
         """
+        self.tally.copy_(processes.largest(self.tally))
         counts = self.counts()
         total = sum(counts.values()) + len(updates)
-        if total <= allowed:
+        if total <= self._allowed:
             return
         worst = max(counts, key=lambda name: counts[name])
         where = f", {counts[worst]} of them on task {worst!r}" if counts[worst] else ""
         where += f" ({updates[-1]})" if updates else ""
         raise TrainingError(
             f"{total} steps or updates were skipped because a loss or gradient was not finite"
-            f"{where}; `max_nonfinite` allows {allowed}. Lower the learning rate, or look for bad "
-            "inputs."
+            f"{where}; `max_nonfinite` allows {self._allowed}. Lower the learning rate, or look "
+            "for bad inputs."
         )

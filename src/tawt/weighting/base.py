@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
     from tawt.hypergradient import LossesOf, LossOf
+    from tawt.weighting.observing import Observer
     from tawt.weights import History, SourceWeights, WeightUpdate
 
 
@@ -157,6 +158,10 @@ class Weighting(ABC):
 
     def follow(self, optimiser: Optimizer) -> None:  # noqa: B027 - most have no use for it
         """Hear which optimiser trains the representation, for a curvature that uses its state."""
+
+    def observing(self) -> Observer | None:
+        """What learns from the gradients of training steps; nothing, where weights do not move."""
+        return None
 
     def aim(  # noqa: B027 - most have no use for it
         self,

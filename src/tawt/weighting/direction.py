@@ -39,14 +39,14 @@ class Direction:
             )
             for places in self._stretches
         ]
-        self._squared = torch.zeros((), dtype=torch.float64)
+        self._squared = torch.zeros((), dtype=torch.float64, device=self._held[0].device)
 
     @torch.no_grad()
     def take(self, gradient: Gradient) -> None:
         """Hold a copy of this gradient from now on."""
         for places, held in zip(self._stretches, self._held, strict=True):
             held.copy_(self._flat(gradient, places))
-        self._squared = self._added([torch.dot(held, held) for held in self._held])
+        self._squared.copy_(self._added([torch.dot(held, held) for held in self._held]))
 
     @torch.no_grad()
     def products(self, gradient: Gradient) -> Tensor:

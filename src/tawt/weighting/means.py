@@ -39,6 +39,10 @@ class MeanAlignments:
             change = measured.alignments / times - self.values / times
         self.values += torch.where(measured.measured, change, 0.0)
 
+    def known(self) -> Tensor:
+        """The means; not a number for a unit that was never measured."""
+        return torch.where(self.times > 0, self.values, torch.nan)
+
     def state(self, *, finer: bool) -> dict[str, Any]:
         """As they are saved; see `plain`."""
         return {

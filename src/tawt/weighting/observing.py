@@ -104,15 +104,15 @@ class Observer:
     def __post_init__(self) -> None:
         self.leads = Leads(self.names)
         self._pending: list[_Pending] = []
-        self._is_new = False
+        self._is_new = self._is_aimed = False
         self._updates = 0
         self._sums = dict.fromkeys(self.names, 0.0)
         self._target_norm = 0.0
 
     @property
     def has_seen(self) -> bool:
-        """Whether anything was observed."""
-        return self._updates > 0 or bool(self._pending)
+        """Whether anything was held to compare steps with."""
+        return self._is_aimed
 
     def aim(self, gradient: Gradient, parameters: Sequence[Tensor]) -> None:
         """Hold this direction from now on.
@@ -121,10 +121,29 @@ class Observer:
             gradient: One entry for each parameter.
             parameters: What the gradient is by.
         """
-        if self.direction is None or not self.direction.fits(gradient):
+        if self.direction is not None and not self.direction.fits(gradient):
+            self.direction = None
+        self.hold(parameters).take(gradient)
+        self._is_new = self._is_aimed = True
+
+    def hold(self, parameters: Sequence[Tensor]) -> Direction:
+        """Have memory for a direction, of zeros before the first."""
+        if self.direction is None:
             self.direction = Direction(parameters)
-        self.direction.take(gradient)
-        self._is_new = True
+        return self.direction
+
+    def compared(self, parameters: Sequence[Tensor], *, renews: bool) -> Tensor:
+        """Products of the gradients that are there, without waiting for the device.
+
+        Args:
+            parameters: Whose `.grad` it is.
+            renews: Whether that gradient is the direction from then on.
+        """
+        gradient, direction = _gradients(parameters), self.hold(parameters)
+        found = direction.products(gradient)
+        if renews:
+            direction.take(gradient)
+        return found
 
     def see(self, parameters: Sequence[Tensor], shares: Mapping[str, float]) -> None:
         """Take from the gradients that are there what they say about the tasks of a step.
@@ -152,19 +171,26 @@ class Observer:
         if self.target is not None and shares.get(self.target, 0.0) == 1.0:
             self.aim(gradient, parameters)
 
-    def note(self, shares: Mapping[str, float], numbers: Tensor) -> None:
+    @property
+    def is_waiting(self) -> bool:
+        """Whether steps were seen since the last update."""
+        return bool(self._pending)
+
+    def note(self, shares: Mapping[str, float], numbers: Tensor, *, renews: bool = False) -> None:
         """Keep the products of a step on these tasks; those that are not asked about are dropped.
 
         Args:
             shares: What each task had of the gradient.
             numbers: As `Direction.products` returns them.
+            renews: Whether the step's own gradient is the direction from then on.
         """
         known = {name: share for name, share in shares.items() if name in self._sums and share}
-        if not known:
-            return
-        self._pending.append(_Pending(known, numbers, self._is_new))
-        self._is_new = False
-        if len(self._pending) % _MOST_PENDING == 0:
+        if known and self._is_aimed:
+            self._pending.append(_Pending(known, numbers, self._is_new))
+            self._is_new = False
+        if renews:
+            self._is_new = self._is_aimed = True
+        if known and len(self._pending) % _MOST_PENDING == 0:
             for pending in self._pending:
                 pending.numbers = pending.numbers.cpu()
 
@@ -238,6 +264,7 @@ class Observer:
             "sums": dict(self._sums),
             "target_norm": self._target_norm,
             "is_new": self._is_new,
+            "is_aimed": self._is_aimed,
             "pending": [
                 [pending.shares, pending.numbers.tolist(), pending.new_direction]
                 for pending in self._pending
@@ -263,6 +290,7 @@ class Observer:
     def _load(self, state: Mapping[str, Any]) -> None:
         self.leads.load_state_dict(state["leads"])
         self._updates, self._is_new = int(state["updates"]), bool(state["is_new"])
+        self._is_aimed = bool(state["is_aimed"])
         self._sums = {name: float(state["sums"][name]) for name in self.names}
         self._target_norm = float(state["target_norm"])
         self._pending = [

@@ -5,9 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
-
 from tawt.errors import TrainingError, WeightsError
 from tawt.given import names_of
 from tawt.gradients import trainable
@@ -31,11 +28,12 @@ from tawt.weighting.skipping import reason_to_skip
 from tawt.weighting.starting import check_roles, convex, started
 from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
-from tawt.weights import History, Initial, SourceWeights, WeightUpdate
+from tawt.weights import History, Initial, WeightUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from torch import Tensor, nn
     from torch.distributed import ProcessGroup
     from torch.optim import Optimizer
 
@@ -125,8 +123,7 @@ class TargetAware(Weighting):
 
     def outcome(self) -> Outcome:
         """Where the weights are now, and the mean of what was measured on the way there."""
-        means = torch.where(self.was_measured, self.mean_alignments, torch.nan)
-        return Outcome(weights=self.weights, mean_alignments=means)
+        return Outcome(weights=self.weights, mean_alignments=self._means.known())
 
     @property
     def needs_norms(self) -> bool:
@@ -174,7 +171,7 @@ class TargetAware(Weighting):
             touching: Other modules that it runs.
             group: Processes that train together.
         """
-        check_observable(self.rule.alignment, self.weights.units)
+        observer = self.observing()
         ranks = Ranks.of(group)
         parameters, modules = measurable(representation, touching, ranks)
         with measuring(parameters, modules):
@@ -185,7 +182,7 @@ class TargetAware(Weighting):
                 alignment=self.rule.alignment,
                 ranks=ranks,
             )
-        self.observer.aim(found, parameters)
+        observer.aim(found, parameters)
 
     def observe(
         self, representation: nn.Module | Iterable[Tensor], tasks: str | Mapping[str, float]
@@ -201,9 +198,13 @@ class TargetAware(Weighting):
             tasks: The task of the step; where the gradients of several were added up, the share
                 that each had of the loss.
         """
-        check_observable(self.rule.alignment, self.weights.units)
         shares = shares_of(tasks, [*self.weights.names, *self.target])
-        self.observer.see(trainable(representation), shares)
+        self.observing().see(trainable(representation), shares)
+
+    def observing(self) -> Observer:
+        """What learns from training steps, if steps show what the rule asks for."""
+        check_observable(self.rule.alignment, self.weights.units)
+        return self.observer
 
     def update(
         self,
@@ -280,10 +281,10 @@ class TargetAware(Weighting):
 
     def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
         """Move the weights by the training steps that were observed since the last update."""
-        check_observable(self.rule.alignment, self.weights.units)
+        observer = self.observing()
         if ranks.several:
             check_alike(ranks, fingerprint_of(self))
-        found = self.observer.settled(ranks)
+        found = observer.settled(ranks)
         measured = found.as_measured(self.weights.units, self.target, self.rule.alignment.scale)
         reason = None if found.count else "no step was observed since the last update"
         return self._move(measured, reason, ranks, step)
@@ -293,7 +294,9 @@ class TargetAware(Weighting):
     ) -> WeightUpdate:
         """Take the step that was measured, unless there is a reason not to, and write it down."""
         if reason is None:
-            moved = self._moved(measured, ranks)
+            logs = self._stepping.moved(self.weights.logs, measured.values)
+            # Processors differ in the last digit of an exponential, and a drift is refused.
+            moved = self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
             reason = self._stepping.problem(moved.logs)
             if reason is None:
                 self.weights = moved
@@ -303,11 +306,6 @@ class TargetAware(Weighting):
             _log.warning("update %d skipped: %s", number, reason)
         self.history.append(written(self.weights, measured, step=number, skipped=reason))
         return self.history[-1]
-
-    def _moved(self, measured: Hypergradient, ranks: Ranks) -> SourceWeights:
-        logs = self._stepping.moved(self.weights.logs, measured.values)
-        # Processors differ in the last digit of an exponential, and a drift is refused.
-        return self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
 
     @property
     def mean_alignments(self) -> Tensor:

@@ -1,0 +1,109 @@
+"""Gradients of training steps that the weighting learns from, where it is told to.
+
+In joint training the target's own steps are the direction that others are compared with. Where the
+target is not trained on, its gradient is taken every few steps, from few examples: a direction
+ages faster than more examples would improve it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tawt.gradients import trainable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tawt.tasks import MultiTaskModel
+    from tawt.training.settings import Settings
+    from tawt.training.stretch import Stretch
+    from tawt.weighting import Weighting
+
+AIM_EVERY = 5
+"""Steps between two gradients of a target that is not trained on."""
+
+
+class Watching:
+    """Compares gradients with the target's, as a part of the step that they belong to.
+
+    What is computed on the device can be recorded and replayed: it writes to memory that is
+    there from the beginning. What is said about it (`begin`, `end`) is said for every step.
+
+    Args:
+        model: That is trained.
+        weighting: That learns, if it is one that does.
+        settings: Of the loop; `measure` says whether to watch at all.
+    """
+
+    def __init__(self, model: MultiTaskModel, weighting: Weighting, settings: Settings) -> None:
+        watches = settings.measure == "training steps"
+        self._weighting = weighting
+        self._observer = weighting.observing() if watches else None
+        self._scales: dict[str, float] = {}
+        if self._observer is not None:
+            self._parameters = trainable(model.representation)
+            self._observer.hold(self._parameters)
+            device = self._parameters[0].device
+            self._numbers = torch.zeros(3, dtype=torch.float64, device=device)
+
+    def begin(self, stretch: Stretch, task: str, scale: float) -> None:
+        """A batch of this task is about to be added to the step's gradient."""
+        if stretch.weighting is self._weighting:
+            self._scales[task] = self._scales.get(task, 0.0) + scale
+
+    def compare(self, stretch: Stretch) -> None:
+        """Take the products of the gradient that is there, and of a target's the next direction."""
+        if self._observer is None or stretch.weighting is not self._weighting:
+            return
+        self._numbers.copy_(self._observer.compared(self._parameters, renews=self._is_targets))
+
+    def end(self, stretch: Stretch) -> None:
+        """The step is done: note what it showed."""
+        if self._observer is not None and stretch.weighting is self._weighting:
+            total = sum(self._scales.values())
+            shares = {name: scale / total for name, scale in self._scales.items() if total > 0}
+            self._observer.note(shares, self._numbers.clone(), renews=self._is_targets)
+        self._scales = {}
+
+    @property
+    def _is_targets(self) -> bool:
+        """Whether the step is on the one target alone."""
+        return self._observer is not None and list(self._scales) == [self._observer.target]
+
+    def aim_if_due(self, stretch: Stretch, step: int, aim: Callable[[], None]) -> None:
+        """Have the gradient taken of a target that no step is on, once its head knows something.
+
+        Args:
+            stretch: The steps that are under way.
+            step: How many there were.
+            aim: Takes it.
+        """
+        if self._observer is None or stretch.weighting is not self._weighting:
+            return
+        if step % AIM_EVERY or not self._weighting.history.updates:
+            return
+        if self._observer.target not in self._weighting.weights.names:
+            aim()
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether there is something to move the weights by."""
+        return self._observer is not None and self._observer.is_waiting
+
+    def state(self) -> dict[str, Any]:
+        """The direction, which the weighting's own state leaves out."""
+        direction = None if self._observer is None else self._observer.direction
+        return {} if direction is None else {"direction": direction.entries()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Hold the direction that was saved; the weighting has been restored."""
+        if self._observer is None:
+            return
+        self._observer = self._weighting.observing()
+        assert self._observer is not None
+        self._observer.hold(self._parameters)
+        if self._observer.direction is not None and "direction" in state:
+            device = self._parameters[0].device
+            self._observer.direction.take([entry.to(device) for entry in state["direction"]])
