@@ -34,6 +34,7 @@ _BENCHMARKS = (
     "authors_way",
     "per_example",
     "observing",
+    "observing_ranks",
     "text_speed",
     "text_loading",
     "text_observing",

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from hypothesis import settings
 
 from tawt.cli.app import main
 from tawt.errors import Interrupted
 from tawt.sweeps import Context
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("tawt", deadline=None)
+settings.load_profile("tawt")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -114,12 +114,12 @@ class TaskDraws:
     def factors(self) -> dict[str, float]:
         """ω_t / p_t now: what a loss is multiplied by so that the objective stays Σ ω_t L_t.
 
-        Not less than 1e-4, so that the gradient of such a step can still be observed.
+        Where a weight is not zero, not less than 1e-4: the step's gradient can still be observed.
         """
         if self.floor == 0:
             return dict.fromkeys(self.names, 1.0)
         return {
-            name: max(share / self._raised(share), _LEAST_FACTOR)
+            name: max(share / self._raised(share), _LEAST_FACTOR if share else 0.0)
             for name, share in self.shares().items()
         }
 

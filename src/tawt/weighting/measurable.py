@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def measurable(
-    representation: nn.Module | Iterable[Tensor], touching: Iterable[nn.Module], ranks: Ranks
+    representation: nn.Module | Iterable[Tensor] | None,
+    touching: Iterable[nn.Module],
+    ranks: Ranks,
 ) -> tuple[list[Tensor], list[nn.Module]]:
     """Parameters and modules of an update; none where this process fails and others go on.
 
@@ -55,12 +57,13 @@ def measuring(parameters: Sequence[Tensor], modules: Sequence[nn.Module]) -> Ite
 
 
 def _checked(
-    representation: nn.Module | Iterable[Tensor], touching: Iterable[nn.Module]
+    representation: nn.Module | Iterable[Tensor] | None, touching: Iterable[nn.Module]
 ) -> tuple[list[Tensor], list[nn.Module]]:
     modules = modules_of(touching)
     if isinstance(representation, nn.Module):
         modules.append(representation)
     reshard(modules)
-    parameters = trainable(representation)
+    # What is given is checked there; nothing at all, too.
+    parameters = trainable(cast("nn.Module", representation))
     check_parameters(parameters)
     return parameters, modules

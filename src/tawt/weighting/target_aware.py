@@ -253,9 +253,9 @@ class TargetAware(Weighting):
                 uses reentrant activation checkpointing, through which nothing can be measured.
         """
         ranks = Ranks.of(group)
-        if representation is None and loss_of is None:
+        if loss_of is None and representation is None:
             return self._update_by_steps(ranks, step)
-        if representation is None or loss_of is None:
+        if loss_of is None:
             raise TrainingError(
                 "`update` needs the representation and `loss_of`, to measure on fresh batches; or "
                 "neither, to go by the training steps that were observed."
