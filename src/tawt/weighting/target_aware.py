@@ -64,6 +64,8 @@ class TargetAware(Weighting):
             examples of a task start equal.
 
     Example:
+        >>> import torch
+        >>> from torch import nn
         >>> _ = torch.manual_seed(0)
         >>> draw = torch.Generator().manual_seed(0)
         >>> encoder = nn.Linear(8, 16)
