@@ -37,7 +37,7 @@ _STEPS, _BATCH = 25, 32
 _AIM_EVERY, _AIM_EXAMPLES = 5, 26
 _FRESH_EXAMPLES, _FRESH_TARGET = 64, 128
 _GOAL = 2.0
-_REPEATS = {"cpu": 9, "cuda": 25}
+_REPEATS, _REPEATS_OF_LARGE = 11, 4
 
 
 class Loop:
@@ -99,7 +99,8 @@ def run(*, device: torch.device, quick: bool) -> list[Finding]:
             "training steps": partial(loop.block, aims=True, observes=True, measures=False),
             "fresh batches": partial(loop.block, aims=False, observes=False, measures=True),
         }
-        times = in_turns(sides, repeats=2 if quick else _REPEATS[device.type], warm_up=1)
+        repeats = _REPEATS_OF_LARGE if "BERT" in name else _REPEATS
+        times = in_turns(sides, repeats=2 if quick else repeats, warm_up=1)
         found += _findings(name, times)
     return found
 
