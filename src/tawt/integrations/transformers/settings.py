@@ -1,0 +1,34 @@
+"""How a trainer draws and measures, beside its own arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tawt.errors import ConfigError, is_whole
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `Weighted` takes beside datasets and weights; see there.
+
+    Example:
+        >>> Settings(update_every=0)
+        Traceback (most recent call last):
+        ...
+        tawt.errors.ConfigError: `update_every` must be a whole number of at least 1; got 0.
+    """
+
+    update_every: int = 100
+    update_batch_size: int | None = None
+    representation: nn.Module | str | None = None
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("update_every", "update_batch_size"):
+            value = getattr(self, name)
+            if value is not None and not (is_whole(value) and value >= 1):
+                raise ConfigError(f"`{name}` must be a whole number of at least 1; got {value!r}.")
