@@ -1,0 +1,40 @@
+"""One of several processes that train together; started by `test_together.py`."""
+
+import json
+import sys
+from pathlib import Path
+
+import torch.distributed as dist
+
+from tests.integrations.transformers import tiny
+
+
+def main(folder, size, accumulated, steps, resume):
+    trainer = tiny.trainer(
+        folder,
+        settings={
+            "per_device_train_batch_size": size,
+            "gradient_accumulation_steps": accumulated,
+            "max_steps": steps,
+            "save_strategy": "steps",
+            "save_steps": 4,
+        },
+        # examples of both processes in a fresh batch are as many as those of one
+        update_batch_size=2 * size,
+    )
+    trainer.train(resume_from_checkpoint=resume)
+    rank = trainer.args.process_index
+    found = {
+        "state": trainer.weights.state_dict(),
+        "log": [entry for entry in trainer.state.log_history if "train_runtime" not in entry],
+        "parameters": [p.detach().flatten().tolist() for p in trainer.model.parameters()],
+    }
+    Path(folder, f"{rank}.json").write_text(json.dumps(found))
+    if dist.is_initialized():
+        dist.barrier()
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    where, size, accumulated, steps, *resume = sys.argv[1:]
+    main(where, int(size), int(accumulated), int(steps), resume[0] if resume else None)
