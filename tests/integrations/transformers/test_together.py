@@ -63,6 +63,7 @@ def close(one, other):
 def test_two_processes_train_as_one(tmp_path):
     """Texts differ in length, batches are accumulated; a resume with one of them goes on alike."""
     first, second = ran(tmp_path / "two", 2, 2, 2, 8)
+    assert (first["processes"], first["model"]) == (2, "DistributedDataParallel")
     assert first["state"] == second["state"]
     assert first["parameters"] == second["parameters"]
     assert len(first["state"]["history"]) == 4

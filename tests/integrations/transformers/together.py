@@ -19,12 +19,13 @@ def main(folder, size, accumulated, steps, resume):
             "save_strategy": "steps",
             "save_steps": 4,
         },
-        # examples of both processes in a fresh batch are as many as those of one
         update_batch_size=2 * size,
     )
     trainer.train(resume_from_checkpoint=resume)
     rank = trainer.args.process_index
     found = {
+        "processes": trainer.args.world_size,
+        "model": type(trainer.model_wrapped).__name__,
         "state": trainer.weights.state_dict(),
         "log": [entry for entry in trainer.state.log_history if "train_runtime" not in entry],
         "parameters": [p.detach().flatten().tolist() for p in trainer.model.parameters()],
