@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, TrainingArguments
 
-from tawt import TargetAware
+from tawt import TargetAware, UpdateRule
 from tawt.integrations.transformers import WeightedTrainer
 
 VOCABULARY = 32
@@ -61,7 +61,7 @@ def target():
     return corpus(20, step=1, seed=3)
 
 
-def arguments(folder, **settings):
+def arguments(folder, *, kind=TrainingArguments, **settings):
     defaults = {
         "per_device_train_batch_size": 4,
         "learning_rate": 5e-3,
@@ -73,13 +73,18 @@ def arguments(folder, **settings):
         "max_steps": 8,
         "dataloader_pin_memory": False,
     }
-    return TrainingArguments(str(folder), **{**defaults, **settings})
+    return kind(str(folder), **{**defaults, **settings})
 
 
 def weighting(**settings):
     return TargetAware(
         **{"sources": ["near", "far"], "target": "goal", "target_share": None, **settings}
     )
+
+
+def still():
+    """A rule by which weights are measured and stay."""
+    return UpdateRule(step_size=1e-30)
 
 
 def trainer(folder, *, kind=WeightedTrainer, settings=None, **options):
