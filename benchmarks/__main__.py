@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
     from benchmarks.finding import Finding
 
-_BENCHMARKS = ("overhead", "memory", "authors_way", "per_example", "text_speed", "text_loading")
+_BENCHMARKS = (
+    "overhead",
+    "memory",
+    "authors_way",
+    "per_example",
+    "observing",
+    "text_speed",
+    "text_loading",
+    "text_observing",
+)
 _WIDTH = 150
 _REPORTS = Path(__file__).parent / "reports"
 

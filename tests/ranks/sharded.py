@@ -12,6 +12,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.functional import cross_entropy
+from torch.utils.checkpoint import checkpoint
 
 from tawt import (
     ConjugateGradient,
@@ -29,15 +30,20 @@ SIZES = {"near": (9, 4, 13, 1), "far": (5, 5, 5, 5), "goal": (3, 11, 2, 8)}
 
 
 class Model(nn.Module):
-    def __init__(self, dtype=torch.float64):
+    def __init__(self, dtype=torch.float64, reentrant=None):
         super().__init__()
+        self.reentrant = reentrant
         torch.manual_seed(0)
         self.encoder = nn.Sequential(nn.Linear(6, 11), nn.Tanh(), nn.Linear(11, 7), nn.Tanh())
         self.heads = nn.ModuleDict({task: nn.Linear(7, 3) for task in TASKS})
         self.to(dtype)
 
     def forward(self, inputs, task):
-        return self.heads[task](self.encoder(inputs))
+        if self.reentrant is None:
+            return self.heads[task](self.encoder(inputs))
+        inputs.requires_grad_()
+        hidden = checkpoint(self.encoder, inputs, use_reentrant=self.reentrant)
+        return self.heads[task](hidden)
 
 
 class World:
@@ -104,10 +110,19 @@ def sharded_as_one_process(world):
         ({}, UpdateRule.robust()),
         ({}, UpdateRule(alignment=CurvatureWeighted(Identity(scale=3.0)))),
     )
-    hows = ["root", "nested", *(["hybrid"] if world.size == 4 else [])]
+    hows = [
+        "root",
+        "nested",
+        "divided by hand",
+        "checkpointed",
+        *(["hybrid"] if world.size == 4 else []),
+    ]
     for how in hows:
         plain = Model()
         model = cut_up(copy.deepcopy(plain), how, world)
+        model.reentrant = False if how == "checkpointed" else None
+        if how == "divided by hand":
+            model.set_gradient_divide_factor(1.0)
         for options, rule in rules:
             together, one = weighting(rule=rule, **options), weighting(rule=rule, **options)
             for number in range(2):
@@ -199,6 +214,9 @@ def what_cannot_be_measured(world):
         ),
         "Weights on groups or examples",
     )
+    model.reentrant = True
+    refused(lambda: weighting().update(model.encoder, loss_of=loss_of), "reentrant")
+    model.reentrant = None
     handle = next(model.encoder.parameters()).register_post_accumulate_grad_hook(lambda _: None)
     refused(lambda: weighting().update(model.encoder, loss_of=loss_of), "post-accumulate-grad")
     handle.remove()

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
+from tawt import TargetAware
 from tawt.errors import TrainingError
 from tawt.ranks import Buckets, Ranks
 
@@ -44,6 +46,66 @@ def test_an_update_of_several_processes(program, processes, tmp_path):
     for rank, text in enumerate(said):
         assert running[rank].returncode == 0, f"process {rank}:\n{text[-4000:]}"
         assert text.splitlines()[-1] == "done"
+
+
+@pytest.fixture
+def group_of_one(tmp_path):
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1
+    )
+    yield
+    torch.distributed.destroy_process_group()
+
+
+def updated():
+    torch.manual_seed(0)
+    encoder, heads = nn.Linear(3, 5), nn.ModuleDict({name: nn.Linear(5, 1) for name in "abc"})
+    inputs = torch.randn(8, 3)
+    weights = TargetAware(sources=["a", "b"], target="c", target_share=0.4)
+    for _ in range(2):
+        weights.update(encoder, loss_of=lambda task: heads[task](encoder(inputs)).sin().mean())
+    return weights
+
+
+ALONE = updated()
+
+
+@pytest.mark.usefixtures("group_of_one")
+def test_a_group_of_one_is_no_group():
+    weights = updated()
+    assert torch.equal(weights.weights.logs, ALONE.weights.logs)
+    assert weights.history == ALONE.history
+
+
+def test_numbers_of_examples_make_no_difference_alone():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    ways = {"a": [1.0, 0.0], "b": [0.5, 1.0], "c": [1.0, 0.1]}
+    found = []
+    for count in (None, 7, torch.tensor(7), 0.5):
+        weights = TargetAware(sources=["a", "b"], target="c", target_share=None)
+
+        def loss_of(task, count=count):
+            loss = x @ torch.tensor(ways[task])
+            return loss if count is None else (loss, count)
+
+        weights.update([x], loss_of=loss_of)
+        found.append(weights.weights.logs)
+    assert all(torch.equal(logs, found[0]) for logs in found)
+
+
+@pytest.mark.parametrize("count", [-1, float("nan"), "7", None, True])
+def test_what_is_no_number_of_examples_is_refused(count):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    weights = TargetAware(sources=["a"], target="c", target_share=None)
+    with pytest.raises(TrainingError, match="the number of examples it is the mean of"):
+        weights.update([x], loss_of=lambda task: (x.sum(), count))
+
+
+def test_no_example_at_all_is_refused():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    weights = TargetAware(sources=["a"], target="c", target_share=None)
+    with pytest.raises(TrainingError, match="0 examples"):
+        weights.update([x], loss_of=lambda task: (x.sum() * 0, 0))
 
 
 def test_alone_nothing_is_exchanged():

@@ -1,12 +1,17 @@
 """A program for several processes: what an update must be in each of them. Not a test by itself."""
 
+import copy
 import sys
+import warnings
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
@@ -62,7 +67,7 @@ class World:
 
     def union(self, *, model=None):
         """`loss_of` of one process that has all batches."""
-        calls, model = dict.fromkeys(TASKS, 0), model or self.model
+        calls, model = dict.fromkeys(TASKS, 0), self.model if model is None else model
 
         def loss_of(task):
             found = self.batches(task)[calls[task] % 2]
@@ -74,7 +79,7 @@ class World:
 
     def own(self, *, model=None, counted=True):
         """`loss_of` of this process."""
-        calls, model = dict.fromkeys(TASKS, 0), model or self.model
+        calls, model = dict.fromkeys(TASKS, 0), self.model if model is None else model
 
         def loss_of(task):
             found = self.batches(task)[calls[task] % 2]
@@ -275,6 +280,34 @@ def what_is_wrong_is_said_everywhere(world):
     )
 
 
+def little_travels(world):
+    """The direction once; with cosines half as much for each source; then numbers, all at once."""
+    size = sum(parameter.numel() for parameter in world.model.encoder.parameters())
+    names = ("all_gather", "all_reduce", "broadcast", "reduce_scatter_single")
+    cosine, plain = UpdateRule(), UpdateRule(alignment=CurvatureWeighted(Identity()))
+    for rule, scattered in ((cosine, 2), (plain, 0)):
+        sent = {name: [] for name in names}
+        with pytest.MonkeyPatch.context() as patch:
+            for name in names:
+                counted(patch, name, sent[name])
+            weighting(rule=rule).update(world.model.encoder, loss_of=world.own())
+        assert sent["all_reduce"] == [size + 1]
+        assert len(sent["reduce_scatter_single"]) == scattered
+        assert len(sent["all_gather"]) == 2
+        assert sent["broadcast"] == [2]
+        assert max(sent["all_gather"]) < 40
+
+
+def counted(patch, name, sent):
+    real = getattr(dist, name)
+
+    def call(first, *given, **named):
+        sent.append((given[0] if isinstance(first, list) else first).numel())
+        return real(first, *given, **named)
+
+    patch.setattr(dist, name, call)
+
+
 def nothing_is_left_behind(world):
     world.own()("near")[0].backward()
     grads = [None if p.grad is None else p.grad.clone() for p in world.model.parameters()]
@@ -325,15 +358,15 @@ def finer_units_are_those_of_the_union(world):
 
 
 def wrapped_models_go_on_training(world):
-    for unused in (True, False):
+    for options in ({"find_unused_parameters": True}, {}, {"static_graph": True}):
         for how in ("through the wrapper", "through its module", "before the first step"):
-            trained_and_updated(world, how, unused=unused)
+            trained_and_updated(world, how, options)
 
 
-def trained_and_updated(world, how, *, unused):
+def trained_and_updated(world, how, options):
     model = Model()
     model.heads["goal"] = nn.Sequential(nn.BatchNorm1d(8), model.heads["goal"]).double()
-    wrapped = DistributedDataParallel(model, find_unused_parameters=unused)
+    wrapped, unused = DistributedDataParallel(model, **options), "find_unused_parameters" in options
     optimiser = torch.optim.SGD(wrapped.parameters(), lr=0.1)
     found = weighting()
     called = model if how == "through its module" else wrapped
@@ -356,6 +389,29 @@ def trained_and_updated(world, how, *, unused):
         same_error(
             lambda: found.update(model.encoder, loss_of=lambda _: outside), "before `update`"
         )
+
+
+def compiled_and_wrapped(world):
+    if world.size > 2:  # compiling takes seconds
+        return
+    alone = dist.new_group([world.rank], use_local_synchronization=True)
+    one = weighting()
+    one.update(world.model.encoder, loss_of=world.union(), group=alone)
+    warnings.filterwarnings("error", "Using `torch.compile")
+    for inside in (True, False):
+        model = Model()
+        compile_ = partial(torch.compile, backend="aot_eager")
+        if inside:
+            called = DistributedDataParallel(compile_(model), find_unused_parameters=True)
+        else:
+            called = compile_(DistributedDataParallel(model, find_unused_parameters=True))
+        found = weighting()
+        found.update(model.encoder, loss_of=world.own(model=called))
+        torch.testing.assert_close(found.weights.logs, one.weights.logs, rtol=0, atol=1e-10)
+        for _ in range(2):
+            world.own(model=called)("near")[0].backward()
+        assert alike(model.encoder[0].weight.grad)
+        torch.compiler.reset()
 
 
 def accumulating_in_a_wrapped_model(world):
@@ -387,6 +443,12 @@ def states_are_shared(world):
         each.update(world.model.encoder, loss_of=world.own())
     assert torch.equal(again.weights.logs, found.weights.logs)
     assert again.history == found.history
+    folder = Path(sys.argv[3]).with_suffix(".dcp")
+    kept, fresh = copy.deepcopy(found), weighting()
+    dcp.save({"weights": found}, checkpoint_id=folder)
+    dcp.load({"weights": fresh}, checkpoint_id=folder)
+    assert torch.equal(fresh.weights.logs, kept.weights.logs)
+    assert fresh.history == kept.history
     alone = weighting()  # another number of processes: one
     alone.load_state_dict(box[0])
     group = dist.new_group([world.rank], use_local_synchronization=True)
@@ -415,9 +477,11 @@ CHECKS = [
     a_process_may_have_no_example,
     a_number_that_is_not_finite_skips_everywhere,
     what_is_wrong_is_said_everywhere,
+    little_travels,
     nothing_is_left_behind,
     finer_units_are_those_of_the_union,
     wrapped_models_go_on_training,
+    compiled_and_wrapped,
     accumulating_in_a_wrapped_model,
     states_are_shared,
     groups_that_this_process_is_not_in,

@@ -44,7 +44,7 @@ def in_tensors(weighting):
     state = {**weighting.state_dict(), "logs": weighting.weights.logs.clone()}
     if "measured" in state:
         state["mean_alignments"] = weighting.mean_alignments.clone()
-        state["measured"] = weighting._measured_times.clone()
+        state["measured"] = weighting._means.times.clone()
     del state["left_out"]
     return state
 

@@ -12,7 +12,7 @@ than a task are measured by the losses of single examples, without a gradient of
 from tawt.hypergradient.aims import OwnAlignment
 from tawt.hypergradient.alignments import Alignment, Cosine, CurvatureWeighted
 from tawt.hypergradient.examples import LossesOf
-from tawt.hypergradient.measuring import hypergradient
+from tawt.hypergradient.measuring import hypergradient, target_direction
 from tawt.hypergradient.passes import LossOf, Passes
 from tawt.hypergradient.result import Hypergradient
 
@@ -26,4 +26,5 @@ __all__ = [
     "OwnAlignment",
     "Passes",
     "hypergradient",
+    "target_direction",
 ]

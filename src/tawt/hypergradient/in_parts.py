@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tawt.errors import TrainingError
-from tawt.given import counted_loss
+from tawt.given import check_differentiable, counted_loss
 from tawt.gradients import Gradient, dot, squared_norm
 from tawt.hypergradient.tally import Product, Settled, Tally
 
@@ -37,7 +37,7 @@ class ShardedPasses:
         """This process's part of the loss, and its part of the gradient of all processes."""
         ranks, tally = self.tally.ranks, self.tally
         nothing: tuple[Tensor, float | None] = torch.zeros(()), 0.0
-        loss, count = ranks.attempt(lambda: counted_loss(self.loss_of(task), task=task), nothing)
+        loss, count = ranks.attempt(lambda: self._own(task), nothing)
         own = tally.add(task, count, reached=int(loss.requires_grad))
         here = float(loss.requires_grad)
         # Before the backward pass, for which all processes wait.
@@ -54,6 +54,12 @@ class ShardedPasses:
             return loss.detach() * own, [None] * len(self.shards.parameters)
         scaled = loss * (own * ranks.size / float(total))
         return loss.detach() * own, self.shards.gradient(scaled, self.calls)
+
+    def _own(self, task: str) -> tuple[Tensor, float | None]:
+        loss, count = counted_loss(self.loss_of(task), task=task)
+        if loss.requires_grad:
+            check_differentiable(loss)
+        return loss, count
 
     def along(self, task: str, direction: Gradient) -> tuple[Tensor, Tensor, Tensor]:
         """This process's parts of loss, inner product and squared norm."""

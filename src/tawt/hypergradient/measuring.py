@@ -11,6 +11,7 @@ from tawt.errors import WeightsError
 from tawt.hypergradient.aims import OwnAlignment, aimed
 from tawt.hypergradient.choosing import passes_for
 from tawt.hypergradient.examples import LossesOf, measured_examples
+from tawt.hypergradient.passes import JointPasses, LossOf
 from tawt.hypergradient.result import Hypergradient
 from tawt.hypergradient.tasks import measured_tasks
 from tawt.ranks import Ranks, watched_calls
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+    from tawt.gradients import Gradient
     from tawt.hypergradient.alignments import Alignment
-    from tawt.hypergradient.passes import LossOf
     from tawt.per_example import Way
     from tawt.weights import SourceWeights
 
@@ -130,3 +131,48 @@ def hypergradient(  # noqa: PLR0913 - the parts of a measurement, each by its na
         way=finer.way,
         relative_error=finer.relative_error,
     )
+
+
+def target_direction(
+    parameters: Sequence[Tensor],
+    *,
+    targets: Mapping[str, float],
+    loss_of: LossOf,
+    alignment: Alignment,
+    ranks: Ranks,
+) -> Gradient:
+    """The direction that units would be measured along, without measuring any; as `hypergradient`.
+
+    Its memory may be that of the next one: copy what is to be kept.
+
+    Example:
+        >>> from tawt.hypergradient import Cosine
+        >>> x = torch.tensor([1.0, 1.0], requires_grad=True)
+        >>> target_direction(
+        ...     [x],
+        ...     targets={"goal": 1.0},
+        ...     loss_of=lambda task: x.square().sum(),
+        ...     alignment=Cosine(),
+        ...     ranks=Ranks.of(None),
+        ... )
+        [tensor([2., 2.])]
+    """
+    with watched_calls() as calls:
+        passes = passes_for(
+            parameters, loss_of=loss_of, alignment=alignment, ranks=ranks, calls=calls
+        )
+        aim = aimed(
+            parameters,
+            weighed=[],
+            targets=targets,
+            weights={},
+            loss_of=loss_of,
+            alignment=alignment,
+            own_alignment="held-out",
+            passes=passes,
+            ranks=ranks,
+        )
+        if isinstance(passes, JointPasses):  # which fail in all processes, or in none
+            squares = aim.target_squared, aim.direction_squared
+            passes.settled(squares, [], [loss for _, loss in aim.losses], targets=aim.reaching)
+    return aim.direction

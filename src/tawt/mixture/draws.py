@@ -16,6 +16,8 @@ from tawt.weights import SourceWeights
 Weights = Weighting | SourceWeights | Mapping[str, float]
 """A weighting, whose weights may move; weights that are held; or numbers by name."""
 
+_LEAST_FACTOR = 1e-4  # squares of gradients that were scaled by less would be lost in float32
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -110,10 +112,16 @@ class TaskDraws:
         return {name: self._raised(share) for name, share in self.shares().items()}
 
     def factors(self) -> dict[str, float]:
-        """ω_t / p_t now: what a loss is multiplied by so that the objective stays Σ ω_t L_t."""
+        """ω_t / p_t now: what a loss is multiplied by so that the objective stays Σ ω_t L_t.
+
+        Not less than 1e-4, so that the gradient of such a step can still be observed.
+        """
         if self.floor == 0:
             return dict.fromkeys(self.names, 1.0)
-        return {name: share / self._raised(share) for name, share in self.shares().items()}
+        return {
+            name: max(share / self._raised(share), _LEAST_FACTOR)
+            for name, share in self.shares().items()
+        }
 
     def draw(self, step: int, *, count: int = 1) -> Draw:
         """The task of a step, or of each of the `count` examples in a mixed batch."""

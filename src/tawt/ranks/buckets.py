@@ -64,15 +64,14 @@ class Buckets:
         whole = self._own(gradient)
         count: Tensor | None = None
         for stretch in self._stretches:
-            flat = _joined(whole, stretch)
-            # Of no examples the mean may be NaN, and NaN times zero would be NaN.
-            flat = torch.zeros_like(flat) if scale == 0 else flat.mul_(scale)
-            # The number of examples travels with the first stretch, so that nobody waits for it.
-            own = torch.cat([flat, flat.new_tensor([scale])])
-            flat = self._ranks.add_up(own)
-            count = flat[-1] if count is None else count
-            flat = flat[:-1] / count.to(flat) if divided else flat[:-1]
-            self._put(flat, whole, stretch)
+            # The number of examples travels with each stretch, so that nobody waits for it.
+            flat = self._joined(list(whole), stretch, more=1)
+            _scale(flat, scale)[-1] = scale
+            flat = self._ranks.add_up(flat)
+            count = flat[-1].clone() if count is None else count
+            if divided:
+                flat.div_(count.to(flat))
+            _put(flat[:-1], whole, stretch)
         return list(whole)
 
     def along(self, gradient: Gradient, direction: Gradient, count: float) -> tuple[Tensor, Tensor]:
@@ -90,10 +89,11 @@ class Buckets:
         squared: list[Tensor] = []
         with torch.no_grad():
             for stretch in self._stretches:
-                flat = self._joined_or_zeros(gradient, stretch)
-                flat = torch.zeros_like(flat) if count == 0 else flat.mul_(count)
-                mine = self._scattered(self._padded(flat))
-                there = self._padded(self._joined_or_zeros(direction, stretch))
+                more = -sum(piece.stop - piece.start for piece in stretch) % self._ranks.size
+                flat = _scale(self._joined(gradient, stretch, more=more), count)
+                mine = self._scattered(flat)
+                del flat
+                there = self._joined(direction, stretch, more=more)
                 along = there.chunk(self._ranks.size)[self._ranks.rank]
                 inner.append(torch.dot(mine, along).double())
                 squared.append(torch.dot(mine, mine).double())
@@ -121,9 +121,6 @@ class Buckets:
             mine = sent.chunk(ranks.size)[ranks.rank]
         return mine.to(flat.device)
 
-    def _padded(self, flat: Tensor) -> Tensor:
-        return torch.nn.functional.pad(flat, (0, -len(flat) % self._ranks.size))
-
     def _own(self, gradient: Gradient) -> list[Tensor]:
         """Dense entries that may be written to: autograd's can be views, and one for two."""
         seen: set[int] = set()
@@ -139,27 +136,29 @@ class Buckets:
             found.append(wide)
         return found
 
-    def _joined_or_zeros(self, gradient: Gradient, stretch: list[_Piece]) -> Tensor:
-        entries = []
+    def _joined(self, gradient: Gradient, stretch: list[_Piece], *, more: int) -> Tensor:
+        """Entries end to end, a copy, with some zeros more."""
+        entries: list[Tensor] = []
         for piece in stretch:
             entry, parameter = gradient[piece.place], self._parameters[piece.place]
             if entry is None:
-                entry = torch.zeros(1, dtype=width(parameter), device=parameter.device)
-                entries.append(entry.expand(piece.stop - piece.start))
+                zero = torch.zeros(1, dtype=width(parameter), device=parameter.device)
+                entries.append(zero.expand(piece.stop - piece.start))
             else:
                 flat = entry.detach().reshape(-1)[piece.start : piece.stop]
                 entries.append(flat.to(width(parameter)))
-        return torch.cat(entries)
-
-    @staticmethod
-    def _put(flat: Tensor, whole: list[Tensor], stretch: list[_Piece]) -> None:
-        lengths = [piece.stop - piece.start for piece in stretch]
-        for piece, part in zip(stretch, torch.split(flat, lengths), strict=True):
-            whole[piece.place].view(-1)[piece.start : piece.stop].copy_(part)
+        return torch.cat([*entries, entries[0].new_zeros(more)])
 
 
-def _joined(whole: list[Tensor], stretch: list[_Piece]) -> Tensor:
-    return torch.cat([whole[piece.place].view(-1)[piece.start : piece.stop] for piece in stretch])
+def _scale(flat: Tensor, scale: float) -> Tensor:
+    # Of no examples the mean may be NaN, and NaN times zero would be NaN.
+    return flat.zero_() if scale == 0 else flat.mul_(scale)
+
+
+def _put(flat: Tensor, whole: list[Tensor], stretch: list[_Piece]) -> None:
+    lengths = [piece.stop - piece.start for piece in stretch]
+    for piece, part in zip(stretch, torch.split(flat, lengths), strict=True):
+        whole[piece.place].view(-1)[piece.start : piece.stop].copy_(part)
 
 
 def _stretches(parameters: Sequence[Tensor], size: int) -> Iterator[list[_Piece]]:

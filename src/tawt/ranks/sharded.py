@@ -70,9 +70,16 @@ class Shards:
         known = {id(p.sharded_param): p.sharded_param for g in groups for p in g.fsdp_params}
         self._check(groups, known)
         leaves = [*known.values(), *_leaves(loss)]
+        # Who divides by something else than the processes has another gradient than the mean.
+        factors = {
+            id(p.sharded_param): g.gradient_divide_factor / g.mesh_info.mesh.size()
+            for g in groups
+            for p in g.fsdp_params
+            if g.gradient_divide_factor is not None
+        }
         with _grads_put_back(leaves):
             loss.backward()  # type: ignore[no-untyped-call]
-            return [None if p.grad is None else own_part(p.grad).detach() for p in self.parameters]
+            return [_part_of(p.grad, factors.get(id(p))) for p in self.parameters]
 
     def _check(self, groups: Sequence[Any], known: dict[int, Tensor]) -> None:
         if any(id(parameter) not in known for parameter in self.parameters):
@@ -161,6 +168,13 @@ def _grads_put_back(leaves: Sequence[Tensor]) -> Iterator[None]:
     finally:
         for leaf, grad in kept:
             leaf.grad = grad
+
+
+def _part_of(grad: Tensor | None, factor: float | None) -> Tensor | None:
+    if grad is None:
+        return None
+    part = own_part(grad).detach()
+    return part if factor is None else part * factor
 
 
 def own_part(gradient: Any) -> Tensor:

@@ -6,6 +6,7 @@ A wrapped model is found when it is called, wherever the caller keeps the wrappe
 from __future__ import annotations
 
 import sys
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,13 @@ class Calls:
                 setattr(module, name, value)
 
     def wake(self) -> None:
-        """Let wrappers go on as before."""
+        """Let wrappers go on as before.
+
+        A sharded model that was run forward and not back, because of an error, holds more than its
+        own parts.
+        """
+        for sharded in self.sharded:
+            sharded.reshard()  # type: ignore[operator]
         for module, before in self._resting:
             for name, value in before.items():
                 setattr(module, name, value)
@@ -80,7 +87,10 @@ def watched_calls() -> Iterator[Calls]:
 
     handle = register_module_forward_pre_hook(before)
     try:
-        yield calls
+        with warnings.catch_warnings():
+            # A module that is compiled is seen twice, which does no harm.
+            warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
+            yield calls
     finally:
         handle.remove()
         calls.wake()

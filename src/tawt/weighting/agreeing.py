@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
 
     from tawt.ranks import Ranks
-    from tawt.weights import SourceWeights
+    from tawt.weighting.target_aware import TargetAware
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object without a text of its own
 
@@ -48,18 +48,23 @@ def check_alike(ranks: Ranks, about: Mapping[str, object]) -> None:
 
 
 def fingerprint_of(
-    weights: SourceWeights, *, updates: int, parameters: Sequence[torch.Tensor]
+    weighting: TargetAware, parameters: Sequence[torch.Tensor] = ()
 ) -> dict[str, object]:
-    """What changes from update to update and must not differ, by its name.
+    """What must not differ about a weighting and what it measures by, by its name.
 
     Args:
-        weights: Of now.
-        updates: How many there were.
+        weighting: As it is now.
         parameters: Of the representation.
     """
+    weights = weighting.weights
     shapes = [(tuple(parameter.shape), str(parameter.dtype)) for parameter in parameters]
     return {
-        "The numbers of updates": updates,
+        "The tasks": list(weights.names),
+        "The targets": weighting.target,
+        "The target's shares": weighting.target_share,
+        "The update rules": weighting.rule,
+        "The units": weights.units.fingerprint(),
+        "The numbers of updates": weighting.history.updates,
         "The weights": weights.logs.numpy().tobytes(),
         "The parameters of the representation": shapes,
     }

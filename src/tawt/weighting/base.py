@@ -158,12 +158,27 @@ class Weighting(ABC):
     def follow(self, optimiser: Optimizer) -> None:  # noqa: B027 - most have no use for it
         """Hear which optimiser trains the representation, for a curvature that uses its state."""
 
-    @abstractmethod
-    def update(
+    def aim(  # noqa: B027 - most have no use for it
         self,
         representation: nn.Module | Iterable[Tensor],
         *,
         loss_of: LossOf,
+        touching: Iterable[nn.Module] = (),
+        group: ProcessGroup | None = None,
+    ) -> None:
+        """Hold the target's gradient, for `observe` to compare those of training steps with."""
+
+    def observe(  # noqa: B027 - the same
+        self, representation: nn.Module | Iterable[Tensor], tasks: str | Mapping[str, float]
+    ) -> None:
+        """Learn from the gradient that a training step has left, before it is used and cleared."""
+
+    @abstractmethod
+    def update(
+        self,
+        representation: nn.Module | Iterable[Tensor] | None = None,
+        *,
+        loss_of: LossOf | None = None,
         losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),

@@ -49,9 +49,9 @@ class Fixed(Weighting):
 
     def update(
         self,
-        representation: nn.Module | Iterable[Tensor],
+        representation: nn.Module | Iterable[Tensor] | None = None,
         *,
-        loss_of: LossOf,
+        loss_of: LossOf | None = None,
         losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),

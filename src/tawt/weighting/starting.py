@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tawt import simplex
 from tawt.errors import WeightsError
 from tawt.given import names_of
-from tawt.weighting.rule import TargetShare, share_range
-from tawt.weights import Initial, SourceWeights
+from tawt.units import Units
+from tawt.weighting.rule import TargetShare, UpdateRule, share_range
+from tawt.weighting.stepping import Stepping
+from tawt.weights import Initial, SourceWeights, known_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,6 +55,58 @@ def initial_weights(
             f"{target_share}; make them agree, or leave one of them out."
         )
     return weights.moved(simplex.with_share(weights.logs, members, low=low, high=high))
+
+
+def started(
+    sources: Sequence[str],
+    target: Mapping[str, float],
+    *,
+    target_share: TargetShare | None,
+    initial: Initial,
+    sizes: Mapping[str, int] | None,
+    rule: UpdateRule,
+    units: Units | None,
+) -> tuple[SourceWeights, Stepping]:
+    """Weights where they start, inside their bounds, and how they step from there.
+
+    Args:
+        sources: Names of the source tasks.
+        target: Shares of the targets.
+        target_share: As for `TargetAware`, like all that follow.
+        initial: "uniform", "proportional" or a mapping.
+        sizes: Number of training examples of each task.
+        rule: How weights move.
+        units: What they are put on, if not on tasks.
+    """
+    weighed = [] if target_share is None else [*target]
+    if units is None:
+        units = Units.of_tasks([*sources, *weighed])
+    else:
+        _check_units(units, sources, rule)
+        units = units.with_whole(weighed)
+    start = initial_weights(
+        [*sources, *weighed], initial, sizes=sizes, target=target, target_share=target_share
+    )
+    if isinstance(initial, Mapping):
+        check_ratio(start, target, bound=rule.ratio_bound)
+    weights = start.spread(units)
+    stepping = Stepping(
+        rule=rule,
+        initial=weights.logs,
+        members=weights.members(target),
+        share=(0.0, 1.0) if target_share is None else share_range(target_share),
+        by_size=bool(units.finer),
+    )
+    weights = weights.moved(stepping.allowed(weights.logs))
+    return weights, replace(stepping, initial=weights.logs)
+
+
+def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:
+    known_names(units.names, sources, what="units")
+    if units.finer and rule.step == "projected":
+        raise WeightsError(
+            'Weights on groups and examples move by mirror descent; use step="mirror".'
+        )
 
 
 def convex(targets: Mapping[str, float]) -> dict[str, float]:

@@ -139,26 +139,6 @@ def checked_logs(saved: object, like: Tensor) -> Tensor:
     return logs
 
 
-def checked_means(
-    state: Mapping[str, Any], means: Tensor, measured: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Copies of the mean alignments and of how often each unit was measured.
-
-    Args:
-        state: That holds them.
-        means: Like those that are wanted.
-        measured: The same.
-    """
-    means = checked_tensor(state["mean_alignments"], means, what="mean_alignments")
-    measured = checked_tensor(state["measured"], measured, what="measured")
-    if not bool(torch.isfinite(means).all() & (measured >= 0).all()):
-        raise WeightsError(
-            "`mean_alignments` of the saved state must be finite, and `measured` counts; some are "
-            "not. Load a state from before that."
-        )
-    return means, measured
-
-
 def checked_history(saved: object, names: Sequence[str], *, left_out: Any) -> History:
     """The updates, if all are updates of these tasks' weights.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from tawt import simplex
+from tawt.errors import WeightsError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -99,6 +100,21 @@ class Stepping:
     def share_of_targets(self, logs: Tensor) -> float:
         """What the targets have of these weights."""
         return float(logs[self.members].double().exp().sum())
+
+    def check_share(self, logs: Tensor) -> None:
+        """Refuse saved weights that give the targets more or less than they may have.
+
+        Raises:
+            WeightsError: They do.
+        """
+        share = self.share_of_targets(logs)
+        if not self.holds(share, off=1e-4):
+            low, high = self.share
+            allowed = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+            raise WeightsError(
+                f"The saved weights give the target {share:.4g}, but `target_share` is {allowed}. "
+                "Build the weighting with the same share."
+            )
 
     def holds(self, share: float, *, off: float) -> bool:
         """Whether the targets may have this share; they may have none where they are not weighed.

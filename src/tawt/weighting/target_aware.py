@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from tawt.errors import WeightsError
+from tawt.errors import TrainingError, WeightsError
 from tawt.given import names_of
-from tawt.gradients import untouched
-from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment, hypergradient
+from tawt.gradients import trainable
+from tawt.hypergradient import (
+    Hypergradient,
+    LossesOf,
+    LossOf,
+    OwnAlignment,
+    hypergradient,
+    target_direction,
+)
 from tawt.ranks import Ranks
-from tawt.units import Units
 from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
-from tawt.weighting.measurable import measurable
+from tawt.weighting.means import MeanAlignments
+from tawt.weighting.measurable import measurable, measuring
+from tawt.weighting.observing import Observer, check_observable, shares_of
 from tawt.weighting.outcome import Outcome
-from tawt.weighting.rule import (
-    TargetShare,
-    UpdateRule,
-    checked_rule,
-    plain_share,
-    share_range,
-)
+from tawt.weighting.rule import TargetShare, UpdateRule, checked_rule, plain_share
 from tawt.weighting.skipping import reason_to_skip
-from tawt.weighting.starting import check_ratio, check_roles, convex, initial_weights
-from tawt.weighting.states import check_keys, check_names, checked_means, plain
-from tawt.weighting.stepping import Stepping
+from tawt.weighting.starting import check_roles, convex, started
+from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
-from tawt.weights import History, Initial, SourceWeights, WeightUpdate, known_names
+from tawt.weights import History, Initial, SourceWeights, WeightUpdate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from torch.distributed import ProcessGroup
     from torch.optim import Optimizer
+
+    from tawt.units import Units
 
 _log = logging.getLogger(__name__)
 
@@ -103,41 +103,25 @@ class TargetAware(Weighting):
         self.target = {target: 1.0} if isinstance(target, str) else convex(target)
         check_roles(sources, self.target)
         self.rule = UpdateRule.robust() if rule is None else checked_rule(rule)
-        self.target_share = target_share = plain_share(target_share)
+        self.target_share = plain_share(target_share)
         self.history = History()
-        weighed = [] if target_share is None else [*self.target]
-        if units is None:
-            units = Units.of_tasks([*sources, *weighed])
-        else:
-            _check_units(units, sources, self.rule)
-            units = units.with_whole(weighed)
-        start = initial_weights(
-            [*sources, *weighed],
-            initial,
+        self.weights, self._stepping = started(
+            sources,
+            self.target,
+            target_share=self.target_share,
+            initial=initial,
             sizes=sizes,
-            target=self.target,
-            target_share=target_share,
-        )
-        if isinstance(initial, Mapping):
-            check_ratio(start, self.target, bound=self.rule.ratio_bound)
-        weights = start.spread(units)
-        self._stepping = Stepping(
             rule=self.rule,
-            initial=weights.logs,
-            members=weights.members(self.target),
-            share=(0.0, 1.0) if target_share is None else share_range(target_share),
-            by_size=bool(units.finer),
+            units=units,
         )
-        self.weights = weights.moved(self._stepping.allowed(weights.logs))
-        self._stepping = replace(self._stepping, initial=self.weights.logs)
-        self.mean_alignments = torch.zeros_like(self.weights.logs)
-        """Of each unit, over the updates that measured it."""
-        self._measured_times = torch.zeros_like(self.mean_alignments, dtype=torch.int32)
+        self._means = MeanAlignments.none(self.weights.logs)
+        self.observer = Observer.of(self.weights.names, self.target)
+        """What training steps have shown, where they are observed."""
 
     def __repr__(self) -> str:
         target = next(iter(self.target)) if len(self.target) == 1 else self.target
-        updates = self.history.updates
-        return f"TargetAware(target={target!r}, updates={updates}, {self.weights.shown()})"
+        about = f"target={target!r}, updates={self.history.updates}"
+        return f"TargetAware({about}, {self.weights.shown()})"
 
     def outcome(self) -> Outcome:
         """Where the weights are now, and the mean of what was measured on the way there."""
@@ -158,11 +142,7 @@ class TargetAware(Weighting):
 
     @property
     def _own_alignment(self) -> OwnAlignment:
-        """As the rule says; but a target whose share is held competes with nobody.
-
-        Under mirror descent its alignment then drops out of the weights, and the pass that would
-        measure it is saved.
-        """
+        """As the rule says; but a target whose share is held competes with nobody."""
         held = isinstance(self.target_share, int | float)
         alone = held and len(self.target) == 1 and self.rule.step == "mirror"
         return "itself" if alone else self.rule.own_alignment
@@ -174,11 +154,62 @@ class TargetAware(Weighting):
         """
         self.rule.alignment.curvature.follow(optimiser)
 
-    def update(
+    def aim(
         self,
         representation: nn.Module | Iterable[Tensor],
         *,
         loss_of: LossOf,
+        touching: Iterable[nn.Module] = (),
+        group: ProcessGroup | None = None,
+    ) -> None:
+        """Hold the target's gradient, for `observe` to compare those of training steps with.
+
+        It costs a pass on the target, and one copy of the representation's memory. Directions age
+        fast: take one every few steps, from few examples, rather than seldom from many. Joint
+        training needs none of its own: a target's step that is observed is the next direction.
+
+        Args:
+            representation: As for `update`, like all that follow.
+            loss_of: Called for the target alone.
+            touching: Other modules that it runs.
+            group: Processes that train together.
+        """
+        check_observable(self.rule.alignment, self.weights.units)
+        ranks = Ranks.of(group)
+        parameters, modules = measurable(representation, touching, ranks)
+        with measuring(parameters, modules):
+            found = target_direction(
+                parameters,
+                targets=self.target,
+                loss_of=loss_of,
+                alignment=self.rule.alignment,
+                ranks=ranks,
+            )
+        self.observer.aim(found, parameters)
+
+    def observe(
+        self, representation: nn.Module | Iterable[Tensor], tasks: str | Mapping[str, float]
+    ) -> None:
+        """Learn from the gradient that a training step has left.
+
+        Call it after `backward`, before gradients are cleared; clipping makes no difference. Three
+        numbers are kept, and the device is not waited for. Before the first direction nothing is
+        learned. `update()` without arguments then moves the weights.
+
+        Args:
+            representation: As for `aim`.
+            tasks: The task of the step; where the gradients of several were added up, the share
+                that each had of the loss.
+        """
+        check_observable(self.rule.alignment, self.weights.units)
+        shares = shares_of(tasks, [*self.weights.names, *self.target])
+        self.observer.see(trainable(representation), shares)
+
+    def update(
+        self,
+        representation: nn.Module | Iterable[Tensor] | None = None,
+        *,
+        loss_of: LossOf | None = None,
         losses_of: LossesOf | None = None,
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
@@ -186,9 +217,9 @@ class TargetAware(Weighting):
     ) -> WeightUpdate:
         """Measure every source against the target and move the weights.
 
-        In a process group all processes call it. The weights move as those of one process would
-        that had the batches of all of them, and are the same in all of them afterwards, to the
-        last bit.
+        Without arguments, move them by what `observe` has seen. In a process group all processes
+        call it: weights move as those of one process would that had the batches of all of them,
+        and are the same in all of them afterwards, to the last bit.
 
         Parameters, `.grad`, buffers, random streams and train/eval modes are left as they were.
         (So a `loss_of` that draws its batch from a global random stream draws what training would
@@ -221,24 +252,52 @@ class TargetAware(Weighting):
                 uses reentrant activation checkpointing, through which nothing can be measured.
         """
         ranks = Ranks.of(group)
-        nothing: tuple[list[Tensor], list[nn.Module]] = [], []
-        parameters, modules = ranks.attempt(lambda: measurable(representation, touching), nothing)
+        if representation is None and loss_of is None:
+            return self._update_by_steps(ranks, step)
+        if representation is None or loss_of is None:
+            raise TrainingError(
+                "`update` needs the representation and `loss_of`, to measure on fresh batches; or "
+                "neither, to go by the training steps that were observed."
+            )
+        parameters, modules = measurable(representation, touching, ranks)
         if ranks.several:
-            check_alike(ranks, {**self._configuration, **self._now(parameters)})
-        # Inference mode is stronger than no_grad, and enable_grad alone would not lift it.
-        with (
-            untouched(modules, parameters=parameters),
-            torch.inference_mode(mode=False),
-            torch.enable_grad(),
-        ):
-            measured = self._measured(parameters, modules, loss_of, losses_of, ranks)
+            check_alike(ranks, fingerprint_of(self, parameters))
+        with measuring(parameters, modules):
+            measured = hypergradient(
+                parameters,
+                weights=self.weights,
+                targets=self.target,
+                loss_of=loss_of,
+                losses_of=losses_of,
+                alignment=self.rule.alignment,
+                own_alignment=self._own_alignment,
+                modules=modules,
+                way=self.rule.way,
+                ranks=ranks,
+            )
         reason = reason_to_skip(measured, self.target, first=not self.history.updates)
+        return self._move(measured, reason, ranks, step)
+
+    def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
+        """Move the weights by the training steps that were observed since the last update."""
+        check_observable(self.rule.alignment, self.weights.units)
+        if ranks.several:
+            check_alike(ranks, fingerprint_of(self))
+        found = self.observer.settled(ranks)
+        measured = found.as_measured(self.weights.units, self.target, self.rule.alignment.scale)
+        reason = None if found.count else "no step was observed since the last update"
+        return self._move(measured, reason, ranks, step)
+
+    def _move(
+        self, measured: Hypergradient, reason: str | None, ranks: Ranks, step: int | None
+    ) -> WeightUpdate:
+        """Take the step that was measured, unless there is a reason not to, and write it down."""
         if reason is None:
             moved = self._moved(measured, ranks)
             reason = self._stepping.problem(moved.logs)
             if reason is None:
                 self.weights = moved
-                self._remember(measured)
+                self._means.take(measured)
         number = self.history.updates + 1 if step is None else step
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
@@ -250,55 +309,15 @@ class TargetAware(Weighting):
         # Processors differ in the last digit of an exponential, and a drift is refused.
         return self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
 
-    @cached_property
-    def _configuration(self) -> dict[str, object]:
-        """What must be the same in all processes, and never changes."""
-        return {
-            "The tasks": list(self.weights.names),
-            "The targets": self.target,
-            "The target's shares": self.target_share,
-            "The update rules": self.rule,
-            "The units": self.weights.units.fingerprint(),
-        }
-
-    def _now(self, parameters: Sequence[Tensor]) -> dict[str, object]:
-        updates = self.history.updates
-        return fingerprint_of(self.weights, updates=updates, parameters=parameters)
-
-    def _measured(
-        self,
-        parameters: list[Tensor],
-        modules: list[nn.Module],
-        loss_of: LossOf,
-        losses_of: LossesOf | None,
-        ranks: Ranks,
-    ) -> Hypergradient:
-        return hypergradient(
-            parameters,
-            weights=self.weights,
-            targets=self.target,
-            loss_of=loss_of,
-            losses_of=losses_of,
-            alignment=self.rule.alignment,
-            own_alignment=self._own_alignment,
-            modules=modules,
-            way=self.rule.way,
-            ranks=ranks,
-        )
+    @property
+    def mean_alignments(self) -> Tensor:
+        """Of each unit, over the updates that measured it."""
+        return self._means.values
 
     @property
     def was_measured(self) -> Tensor:
         """Which units had an example among those measured, in any update; boolean."""
-        return self._measured_times > 0
-
-    def _remember(self, measured: Hypergradient) -> None:
-        """Count what was measured into the mean of each unit's alignments."""
-        self._measured_times += measured.measured
-        times = self._measured_times.clamp(min=1)
-        change = (measured.alignments - self.mean_alignments) / times
-        if not bool(torch.isfinite(change).all()):  # their difference has overflowed
-            change = measured.alignments / times - self.mean_alignments / times
-        self.mean_alignments += torch.where(measured.measured, change, 0.0)
+        return self._means.times > 0
 
     def state_dict(self) -> dict[str, Any]:
         """The weights and their history, as `Weighting.state_dict`, and means of alignments."""
@@ -306,8 +325,8 @@ class TargetAware(Weighting):
         return {
             **super().state_dict(),
             "units": self.weights.units.fingerprint(),
-            "mean_alignments": plain(self.mean_alignments, finer=finer),
-            "measured": plain(self._measured_times, finer=finer),
+            **self._means.state(finer=finer),
+            **({"observed": self.observer.state_dict()} if self.observer.has_seen else {}),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -316,7 +335,7 @@ class TargetAware(Weighting):
         Raises:
             WeightsError: It is not the state of such a weighting; nothing has changed then.
         """
-        check_keys(state, ["names", "units", "mean_alignments", "measured"])
+        check_keys(state, ["names", "units"])
         check_names(state["names"], self.weights.names)
         if state["units"] != self.weights.units.fingerprint():
             raise WeightsError(
@@ -324,20 +343,8 @@ class TargetAware(Weighting):
                 "with the same units."
             )
         weights, history = self._checked_state(state)
-        share = self._stepping.share_of_targets(weights.logs)
-        if not self._stepping.holds(share, off=1e-4):
-            raise WeightsError(
-                f"The saved weights give the target {share:.4g}, but `target_share` is "
-                f"{self.target_share}. Build the weighting with the same share."
-            )
-        means, measured = checked_means(state, self.mean_alignments, self._measured_times)
-        self.weights, self.history = weights, history
-        self.mean_alignments, self._measured_times = means, measured
-
-
-def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:
-    known_names(units.names, sources, what="units")
-    if units.finer and rule.step == "projected":
-        raise WeightsError(
-            'Weights on groups and examples move by mirror descent; use step="mirror".'
-        )
+        self._stepping.check_share(weights.logs)
+        means = self._means.restored(state)
+        observer = Observer.of(self.weights.names, self.target)
+        observer.load_state_dict(state.get("observed"))
+        self.weights, self.history, self._means, self.observer = weights, history, means, observer

@@ -1,0 +1,121 @@
+"""The target's direction, held so that comparing a gradient with it takes few launches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from tawt.gradients import Gradient, width
+from tawt.ranks import Shards
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_TOGETHER = {"cpu": 1 << 16, "others": 1 << 22}
+"""Entries that are laid end to end before they are compared. On a GPU a launch costs as much as
+millions of entries; on a CPU copying them costs more than a call."""
+
+
+class Direction:
+    """Memory for one gradient, as long as the parameters stay the same.
+
+    Args:
+        parameters: What gradients are by; of a sharded one, the part that is here.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor]) -> None:
+        parts = [local_part(parameter) for parameter in parameters]
+        self.shapes = [tuple(part.shape) for part in parts]
+        self.copies = _copies(parameters)
+        """Where parameters are sharded, how many processes have the same part."""
+        self._stretches = list(_stretches(parts))
+        self._held = [
+            torch.zeros(
+                sum(parts[place].numel() for place in places),
+                dtype=width(parts[places[0]]),
+                device=parts[places[0]].device,
+            )
+            for places in self._stretches
+        ]
+        self._squared = torch.zeros((), dtype=torch.float64)
+
+    @torch.no_grad()
+    def take(self, gradient: Gradient) -> None:
+        """Hold a copy of this gradient from now on."""
+        for places, held in zip(self._stretches, self._held, strict=True):
+            held.copy_(self._flat(gradient, places))
+        self._squared = self._added([torch.dot(held, held) for held in self._held])
+
+    @torch.no_grad()
+    def products(self, gradient: Gradient) -> Tensor:
+        """⟨v, g⟩, ‖g‖² and ‖v‖², float64, without waiting for the device."""
+        inner, squared = [], []
+        for places, held in zip(self._stretches, self._held, strict=True):
+            flat = self._flat(gradient, places).to(held.dtype)
+            inner.append(torch.dot(held, flat))
+            squared.append(torch.dot(flat, flat))
+        return torch.stack([self._added(inner), self._added(squared), self._squared])
+
+    def fits(self, gradient: Gradient) -> bool:
+        """Whether the gradient is by the parameters that the direction is of."""
+        return len(gradient) == len(self.shapes) and all(
+            entry is None or tuple(entry.shape) == shape
+            for entry, shape in zip(gradient, self.shapes, strict=True)
+        )
+
+    def entries(self) -> list[Tensor]:
+        """v, one entry for each parameter; views of the memory that holds it."""
+        found: dict[int, Tensor] = {}
+        for places, held in zip(self._stretches, self._held, strict=True):
+            sizes = [torch.Size(self.shapes[place]).numel() for place in places]
+            for place, piece in zip(places, torch.split(held, sizes), strict=True):
+                found[place] = piece.view(self.shapes[place])
+        return [found[place] for place in range(len(self.shapes))]
+
+    def _flat(self, gradient: Gradient, places: Sequence[int]) -> Tensor:
+        """The entries at these places, end to end; zeros where a loss does not reach."""
+        pieces = []
+        for place in places:
+            entry = gradient[place]
+            if entry is None:
+                nothing = torch.zeros((), dtype=self._held[0].dtype, device=self._held[0].device)
+                pieces.append(nothing.expand(torch.Size(self.shapes[place]).numel()))
+            else:
+                pieces.append(entry.detach().reshape(-1))
+        return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+
+    def _added(self, terms: list[Tensor]) -> Tensor:
+        home = terms[0].device
+        return torch.stack([term.to(home) for term in terms]).double().sum()
+
+
+def local_part(tensor: Tensor) -> Tensor:
+    """The tensor itself; of a sharded one, the part that this process has."""
+    local = getattr(tensor, "to_local", None)
+    part: Tensor = tensor if local is None else local()
+    return part.detach()
+
+
+def _stretches(parts: Sequence[Tensor]) -> Iterator[list[int]]:
+    """Places of parameters that are compared together: of one device and precision, in order."""
+    homes: dict[tuple[torch.device, torch.dtype], list[int]] = {}
+    for place, part in enumerate(parts):
+        homes.setdefault((part.device, part.dtype), []).append(place)
+    for (device, _), places in homes.items():
+        most = _TOGETHER["cpu" if device.type == "cpu" else "others"]
+        stretch: list[int] = []
+        for place in places:
+            if stretch and sum(parts[p].numel() for p in stretch) + parts[place].numel() > most:
+                yield stretch
+                stretch = []
+            stretch.append(place)
+        yield stretch
+
+
+def _copies(parameters: Sequence[Tensor]) -> int | None:
+    if not hasattr(parameters[0], "to_local"):
+        return None
+    shards = Shards.of(parameters, processes=torch.distributed.get_world_size())
+    return None if shards is None else shards.copies
