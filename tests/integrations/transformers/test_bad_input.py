@@ -57,6 +57,8 @@ OPTIONS = [
         "not on groups or examples",
     ),
     ({"update_every": 0}, ConfigError, "`update_every` must be a whole number"),
+    ({"aim_every": 0}, ConfigError, "`aim_every` must be a whole number"),
+    ({"measure": "steps"}, ConfigError, "`measure` must be"),
     ({"update_batch_size": 1.5}, ConfigError, "`update_batch_size` must be a whole number"),
     ({"representation": "encoder"}, ConfigError, "names no module of the model: 'encoder'"),
     ({"floor": 0.6}, ConfigError, "`floor` is a probability"),

@@ -10,6 +10,7 @@ from tawt.errors import TrainingError
 from tests.integrations.transformers import tiny
 
 STEPS = 10
+MANY = {"dataloader_num_workers": 2, "gradient_accumulation_steps": 3}
 
 
 def logged(trainer):
@@ -25,14 +26,18 @@ def same(whole, again):
 
 
 @pytest.mark.parametrize(
-    ("settings", "share", "stops"),
+    ("settings", "share", "measure", "stops"),
     [
-        ({}, 0.3, [1, 6, 9]),
-        ({"dataloader_num_workers": 2, "gradient_accumulation_steps": 3}, None, [3, 6]),
+        ({}, 0.3, "fresh batches", [1, 6, 9]),
+        (MANY, None, "fresh batches", [3, 6]),
+        ({}, 0.3, "training steps", [3]),
+        (MANY, None, "training steps", [3]),
     ],
-    ids=["plain", "workers and accumulation"],
+    ids=["plain", "workers and accumulation", "by steps", "by steps, accumulated"],
 )
-def test_it_ends_with_the_same_weights_losses_and_parameters(tmp_path, settings, share, stops):
+def test_it_ends_with_the_same_weights_losses_and_parameters(
+    tmp_path, settings, share, measure, stops
+):
     """Dropout on; before and after weights moved, and where an epoch ends."""
     train_dataset = {"near": tiny.data()["near"][:12], "far": tiny.data()["far"][:10]}
     if share is not None:
@@ -48,6 +53,7 @@ def test_it_ends_with_the_same_weights_losses_and_parameters(tmp_path, settings,
             weights=tiny.weighting(target_share=share),
             target_dataset=tiny.target() if share is None else None,
             floor=0.05,
+            measure=measure,
         )
 
     whole = made(tmp_path / "whole")

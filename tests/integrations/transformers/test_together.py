@@ -69,6 +69,9 @@ def test_two_processes_train_as_one(tmp_path):
     assert len(first["state"]["history"]) == 4
     [alone] = ran(tmp_path / "one", 1, 4, 2, 8)
     close(first, alone)
+    assert first["by steps"]["state"] == second["by steps"]["state"]
+    assert first["by steps"]["state"] != first["state"]
+    close(first["by steps"], alone["by steps"])
     [resumed] = ran(tmp_path / "resumed", 1, 4, 2, 8, tmp_path / "two" / "checkpoint-4")
     assert resumed["state"]["history"][:2] == first["state"]["history"][:2]
     close(first, resumed)

@@ -219,3 +219,40 @@ def test_an_update_leaves_training_as_it_was(tmp_path):
     assert learned.weights.history.updates == 4
     for one, other in zip(learned.model.parameters(), held.model.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_weights_can_be_learned_from_the_gradients_of_training(tmp_path):
+    """Each step is observed once, with what its batches had of the loss; the target is measured."""
+    weights = tiny.weighting()
+    aimed, observed = [], []
+    aim, observe = weights.aim, weights.observe
+
+    def watched_aim(*given, **options):
+        aimed.append(trainer.state.global_step)
+        aim(*given, **options)
+
+    def watched_observe(representation, shares):
+        observed.append(shares)
+        observe(representation, shares)
+
+    weights.aim, weights.observe = watched_aim, watched_observe
+    settings = {"max_steps": 20, "gradient_accumulation_steps": 3}
+    settings |= {"save_strategy": "steps", "save_steps": 13}
+    trainer = tiny.trainer(
+        tmp_path,
+        weights=weights,
+        settings=settings,
+        measure="training steps",
+        update_every=4,
+        floor=0.1,
+    )
+    trainer.train()
+    assert aimed == [0, 5, 10, 13, 15]
+    assert len(observed) == 20
+    first = observed[0]  # drawn with equal weights, whose factors are one
+    assert sum(first.values()) == pytest.approx(3)
+    assert all(round(share) == pytest.approx(share) for share in first.values())
+    assert len(trainer.weights.history) == 5
+    assert trainer.weights.skipped == 0
+    assert trainer.weights["near"] > 0.7
+    assert "alignment/near" in trainer.state.log_history[-3]

@@ -9,9 +9,10 @@ import torch.distributed as dist
 from tests.integrations.transformers import tiny
 
 
-def main(folder, size, accumulated, steps, resume):
+def trained(folder, size, accumulated, steps, resume, measure):
     trainer = tiny.trainer(
         folder,
+        measure=measure,
         settings={
             "per_device_train_batch_size": size,
             "gradient_accumulation_steps": accumulated,
@@ -22,15 +23,21 @@ def main(folder, size, accumulated, steps, resume):
         update_batch_size=2 * size,
     )
     trainer.train(resume_from_checkpoint=resume)
-    rank = trainer.args.process_index
-    found = {
+    return {
+        "rank": trainer.args.process_index,
         "processes": trainer.args.world_size,
         "model": type(trainer.model_wrapped).__name__,
         "state": trainer.weights.state_dict(),
         "log": [entry for entry in trainer.state.log_history if "train_runtime" not in entry],
         "parameters": [p.detach().flatten().tolist() for p in trainer.model.parameters()],
     }
-    Path(folder, f"{rank}.json").write_text(json.dumps(found))
+
+
+def main(folder, *settings):
+    found = trained(folder, *settings, "fresh batches")
+    by_steps = trained(f"{folder}/by steps", *settings[:-1], None, "training steps")
+    found["by steps"] = by_steps
+    Path(folder, f"{found['rank']}.json").write_text(json.dumps(found))
     if dist.is_initialized():
         dist.barrier()
         dist.destroy_process_group()

@@ -36,11 +36,14 @@ class Place:
         self.trained += 1
         return self.sampler.drawn(self.trained - 1)
 
-    def lately(self, count: int) -> list[str]:
-        """The datasets of the last so many batches."""
-        return [
-            self.sampler.drawn(step).tasks[0] for step in range(self.trained - count, self.trained)
-        ]
+    def shares(self, count: int) -> dict[str, float]:
+        """Of the last so many batches, what each dataset had of their loss, up to a factor."""
+        found: dict[str, float] = {}
+        for step in range(self.trained - count, self.trained):
+            draw = self.sampler.drawn(step)
+            task = draw.tasks[0]
+            found[task] = found.get(task, 0.0) + draw.factors[task]
+        return found
 
     def state(self) -> dict[str, Any]:
         """JSON-able, the same on every process."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tawt.errors import ConfigError, is_whole
 
 if TYPE_CHECKING:
     from torch import nn
+
+Measure = Literal["fresh batches", "training steps"]
+"""What alignments are taken from."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,15 @@ class Settings:
     update_batch_size: int | None = None
     representation: nn.Module | str | None = None
     floor: float = 0.0
+    measure: Measure = "fresh batches"
+    aim_every: int = 5
 
     def __post_init__(self) -> None:
-        for name in ("update_every", "update_batch_size"):
+        if self.measure not in ("fresh batches", "training steps"):
+            raise ConfigError(
+                f'`measure` must be "fresh batches" or "training steps"; got {self.measure!r}.'
+            )
+        for name in ("update_every", "update_batch_size", "aim_every"):
             value = getattr(self, name)
             if value is not None and not (is_whole(value) and value >= 1):
                 raise ConfigError(f"`{name}` must be a whole number of at least 1; got {value!r}.")

@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from torch.utils.data import DataLoader
-from transformers import Trainer, TrainerCallback, TrainingArguments
+from transformers import Trainer, TrainingArguments
 
 from tawt.integrations.transformers.arguments import check_arguments, check_trainer
 from tawt.integrations.transformers.examples import LaidEndToEnd
 from tawt.integrations.transformers.given import checked_data, is_learned, prepared_evaluation
-from tawt.integrations.transformers.measuring import (
-    fresh_losses,
-    items_in,
-    representation_of,
-    uncounted,
-)
+from tawt.integrations.transformers.measuring import items_in
 from tawt.integrations.transformers.place import Place
 from tawt.integrations.transformers.saving import (
     checkpoint_of,
@@ -25,15 +20,15 @@ from tawt.integrations.transformers.saving import (
     write_state,
 )
 from tawt.integrations.transformers.settings import Settings
-from tawt.mixture import Mixture, MixtureSampler, shares_of
-from tawt.weighting import Weighting
+from tawt.integrations.transformers.updates import Updates
+from tawt.mixture import Mixture, MixtureSampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from torch import Tensor, nn
-    from torch.optim import Optimizer
 
+    from tawt.integrations.transformers.settings import Measure
     from tawt.mixture import Weights
     from tawt.weights import WeightUpdate
 
@@ -53,7 +48,7 @@ class Weighted(_Base):
 
     The dataset of each batch is drawn with probability ω_t, the same on every process, and trained
     on with the trainer's own loss. Learned weights move every `update_every` steps of the
-    optimiser, by that loss on fresh batches. A loss is the mean over its batch, also where
+    optimiser, by the gradients of that loss. A loss is the mean over its batch, also where
     gradients of several batches are accumulated: longer texts do not count more than their weight.
 
     Weights, the place in the data and what was measured are part of every checkpoint. A training
@@ -72,13 +67,17 @@ class Weighted(_Base):
             default all parameters that are trained.
         floor: Least probability of drawing a dataset. Losses are multiplied by ω_t / p_t, so the
             objective stays Σ ω_t L_t.
+        measure: "fresh batches" measures each dataset when weights move; "training steps" takes
+            alignments from the gradients of training, and measures the target alone.
+        aim_every: With "training steps", steps of the optimiser between two gradients of the
+            target.
         options: All that the trainer takes by name.
 
     Attributes:
         weights: As given; `weights.history` has every update.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the trainer's own, and settings by name
         self,
         *args: Any,
         train_dataset: Mapping[str, Any],
@@ -89,10 +88,14 @@ class Weighted(_Base):
         update_batch_size: int | None = None,
         representation: nn.Module | str | None = None,
         floor: float = 0.0,
+        measure: Measure = "fresh batches",
+        aim_every: int = 5,
         **options: Any,
     ) -> None:
         # Names with two underscores, since those of the trainer's classes are not known here.
-        self.__settings = Settings(update_every, update_batch_size, representation, floor)
+        self.__settings = Settings(
+            update_every, update_batch_size, representation, floor, measure, aim_every
+        )
         data = checked_data(train_dataset, target_dataset, weights)
         for given in (*args, *options.values()):
             if isinstance(given, TrainingArguments):
@@ -105,14 +108,13 @@ class Weighted(_Base):
         self.__targets = prepared.targets
         self.weights = weights
         self.__first_weights = state_of(weights)
-        self.__place: Place | None = None
         self.__saved: dict[str, Any] | None = None
         self.__begins = False
         self.__factor = 1.0
         check_trainer(self, learned=is_learned(weights))
-        self.__represented()  # these two refuse what cannot be, now and not after an hour
-        self.__sampler()
-        self.add_callback(_Hooks(begin=self.__begin, step=self.__step))
+        self.__sampler()  # refuses a floor that cannot be, before training
+        self.__updates = Updates(self, weights, self.__settings)
+        self.add_callback(self.__updates)
 
     def train(
         self, resume_from_checkpoint: str | bool | None = None, *args: Any, **options: Any
@@ -133,7 +135,7 @@ class Weighted(_Base):
         sampler = self.__sampler()
         if self.__begins:  # not if it is called to look at the data
             self.__begins = False
-            self.__place = self.__placed(sampler, loader.collate_fn)
+            self.__updates.place = self.__placed(sampler, loader.collate_fn)
         settings = {name: getattr(loader, name) for name in _PASSED_ON}
         weighed = DataLoader(loader.dataset, batch_sampler=sampler, **settings)
         prepared: DataLoader[Any] = self.accelerator.prepare(weighed)
@@ -148,8 +150,9 @@ class Weighted(_Base):
             # The trainer would take the mean over the items of all batches, in which a dataset of
             # long texts counts more than its weight.
             num_items_in_batch = items_in(self, inputs) * accumulated
-        assert self.__place is not None, "training begins with `train`"
-        draw = self.__place.next()
+        place = self.__updates.place
+        assert place is not None, "training begins with `train`"
+        draw = place.next()
         self.__factor = draw.factors[draw.tasks[0]]
         try:
             return super().training_step(model, inputs, num_items_in_batch)
@@ -168,29 +171,15 @@ class Weighted(_Base):
     def save_model(self, output_dir: str | None = None, *args: Any, **options: Any) -> None:
         """Save the model, and beside it weights and the place in the data, while it trains."""
         super().save_model(output_dir, *args, **options)
-        if self.is_in_train and self.__place is not None and self.args.should_save:
+        place = self.__updates.place
+        if self.is_in_train and place is not None and self.args.should_save:
             folder = self.args.output_dir if output_dir is None else output_dir
             step = {"step": self.state.global_step, "weights": state_of(self.weights)}
-            write_state(str(folder), {**step, **self.__place.state()})
+            write_state(str(folder), {**step, **place.state()})
 
     def update_weights(self) -> WeightUpdate | None:
         """Measure now, and move the weights; all processes call it, while they train."""
-        if self.__place is None or self.__place.fresh is None:
-            return None
-        assert isinstance(self.weights, Weighting)
-        with uncounted(self):
-            update = self.weights.update(
-                self.__represented(),
-                loss_of=fresh_losses(self, self.__place.fresh),
-                step=self.state.global_step,
-                touching=[self.model_wrapped],
-            )
-        self.__log_weights({} if update is None else update.alignments)
-        return update
-
-    def __represented(self) -> nn.Module:
-        model = cast("nn.Module", self.model)
-        return representation_of(model, self.__settings.representation)
+        return self.__updates.move()
 
     def __sampler(self) -> MixtureSampler:
         """Over epochs of about a pass, and of whole steps of the optimiser."""
@@ -222,42 +211,6 @@ class Weighted(_Base):
             place.load(self.__saved, step=self.__saved["step"])
         return place
 
-    def __log_weights(self, alignments: Mapping[str, float | None]) -> None:
-        logs = {f"weight/{name}": share for name, share in shares_of(self.weights).items()}
-        known = {name: value for name, value in alignments.items() if value is not None}
-        logs |= {f"alignment/{name}": value for name, value in known.items()}
-        due = self.control.should_log  # by the trainer itself, which `log` takes as done
-        with uncounted(self):
-            self.log(logs)
-        self.control.should_log = due
-
-    def __begin(self) -> None:
-        if isinstance(self.weights, Weighting):
-            optimiser = cast("Optimizer", self.optimizer)
-            self.weights.follow(getattr(optimiser, "optimizer", optimiser))
-        if self.state.global_step == 0:
-            self.__log_weights({})
-
-    def __step(self) -> None:
-        if self.state.global_step % self.__settings.update_every == 0:
-            self.update_weights()
-
 
 class WeightedTrainer(Weighted, Trainer):
     """transformers' `Trainer` with weights over several train datasets; see `Weighted`."""
-
-
-class _Hooks(TrainerCallback):
-    """Calls what it is given."""
-
-    def __init__(self, *, begin: Callable[[], None], step: Callable[[], None]) -> None:
-        self._begin = begin
-        self._step = step
-
-    def on_train_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        """When model and optimiser are there."""
-        self._begin()
-
-    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
-        """After a step of the optimiser, before it is logged and saved."""
-        self._step()
