@@ -20,6 +20,8 @@ def outcome(code):
         ("sklearn", "from tawt import Classification", "arrays"),
         ("transformers", "from tawt.text import load_tokenizer", "text"),
         ("seqeval", "from tawt.text import tagging_task", "text"),
+        ("transformers", "from tawt.integrations.transformers import Weighted", "trainer"),
+        ("accelerate", "from tawt.integrations.transformers import WeightedTrainer", "trainer"),
     ],
 )
 def test_a_name_that_needs_an_extra_says_which(library, statement, extra):
