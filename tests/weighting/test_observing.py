@@ -63,7 +63,7 @@ def test_estimates_come_to_what_fresh_batches_measure():
             measured = fresh.update([x], loss_of=lambda task: linear(x, task))
     found = update.alignments
     lead = cosine("near") - cosine("far")
-    assert found["near"] - found["far"] == pytest.approx(lead, abs=0.01)
+    assert found["near"] - found["far"] == pytest.approx(lead, abs=0.05)
     assert measured.alignments["near"] == pytest.approx(cosine("near"), abs=1e-6)
     # The sum over all updates is what the estimate now says of each of them.
     assert weights.weights.logs[0] - weights.weights.logs[1] == pytest.approx(

@@ -19,10 +19,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_LEAD = 0.3**2  # prior variance of a lead; cosines between tasks differ by a few tenths
+_LEAD = 0.1**2  # prior variance of a lead: cosines of most tasks differ by about a tenth
 _WANDER = 0.03**2  # variance by which the level moves from one step to the next
 _JUMP = 0.2**2  # and when the direction is taken anew
-_NOISE = (0.05**2, 4.0)  # variance of an observation, and how many observations that guess is worth
+_NOISE = (0.3**2, 10.0)  # variance of an observation, and how many that guess is worth
 _QUIETEST = 0.01**2  # no observation is more exact than this
 _MEMORY = 200.0  # observations after which the guess of the noise forgets
 

@@ -256,8 +256,8 @@ class Observer:
             self._load(state)
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(
-                f"`observed` of the saved state is not what `state_dict` returned ({error!r}). Load "
-                "a state of a weighting with the same arguments."
+                f"`observed` of the saved state is not what `state_dict` returned ({error!r}). "
+                "Load a state of a weighting with the same arguments."
             ) from error
 
     def _load(self, state: Mapping[str, Any]) -> None:
