@@ -67,6 +67,8 @@ def test_two_processes_train_as_one(tmp_path):
     assert first["state"] == second["state"]
     assert first["parameters"] == second["parameters"]
     assert len(first["state"]["history"]) == 4
+    assert "`update_every` is 1 on process 0 and 2 on process 1" in first["refused"]
+    assert first["refused"] == second["refused"]
     [alone] = ran(tmp_path / "one", 1, 4, 2, 8)
     close(first, alone)
     assert first["by steps"]["state"] == second["by steps"]["state"]

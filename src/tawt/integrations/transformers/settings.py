@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tawt.errors import ConfigError, is_whole
 
@@ -41,3 +41,13 @@ class Settings:
             value = getattr(self, name)
             if value is not None and not (is_whole(value) and value >= 1):
                 raise ConfigError(f"`{name}` must be a whole number of at least 1; got {value!r}.")
+
+    def shared(self) -> dict[str, Any]:
+        """Those by which processes measure together, and so must have in common.
+
+        Example:
+            >>> Settings(update_every=50).shared()
+            {'update_every': 50, 'measure': 'fresh batches', 'aim_every': 5}
+        """
+        names = ("update_every", "measure", "aim_every")
+        return {name: getattr(self, name) for name in names}

@@ -9,6 +9,7 @@ from transformers import TrainerCallback
 from tawt.integrations.transformers.given import is_learned
 from tawt.integrations.transformers.measuring import fresh_losses, representation_of, uncounted
 from tawt.mixture import shares_of
+from tawt.mixture.processes import check_alike
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +51,7 @@ class Updates(TrainerCallback):
         """Log the weights that training begins with, and let a curvature have the optimiser."""
         self._lost = True
         if self._learned is not None:
+            check_alike(self._settings.shared())
             optimiser = cast("Optimizer", self._trainer.optimizer)
             self._learned.follow(getattr(optimiser, "optimizer", optimiser))
         if state.global_step == 0:
