@@ -55,9 +55,9 @@ def ran(folder, processes, *arguments):
 
 def close(one, other):
     for values, others in zip(one["parameters"], other["parameters"], strict=True):
-        assert values == pytest.approx(others, abs=1e-4)
+        assert values == pytest.approx(others, abs=1e-6)
     for entry, same in zip(one["log"], other["log"], strict=True):
-        assert entry == pytest.approx(same, rel=1e-3, abs=1e-4)
+        assert entry == pytest.approx(same, rel=1e-5, abs=1e-6)
 
 
 def test_two_processes_train_as_one(tmp_path):

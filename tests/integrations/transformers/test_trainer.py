@@ -256,3 +256,34 @@ def test_weights_can_be_learned_from_the_gradients_of_training(tmp_path):
     assert trainer.weights.skipped == 0
     assert trainer.weights["near"] > 0.7
     assert "alignment/near" in trainer.state.log_history[-3]
+
+
+def test_an_epoch_may_be_stopped_with_batches_fetched_ahead(tmp_path):
+    """What is known of a batch is what was drawn for that batch."""
+
+    class Stops(TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            control.should_epoch_stop = state.global_step in (3, 7)
+
+    known = {tuple(e["input_ids"]): name for name, part in tiny.data().items() for e in part}
+    seen, told = [], []
+
+    class Watching(tiny.WeightedTrainer):
+        def training_step(self, model, inputs, *others):
+            row = inputs["input_ids"][0]
+            seen.append(known[tuple(row[row != 0].tolist())])
+            loss = super().training_step(model, inputs, *others)
+            told.extend(self._Weighted__updates.place.shares(1))
+            return loss
+
+    trainer = tiny.trainer(
+        tmp_path,
+        kind=Watching,
+        settings={"max_steps": 48, "dataloader_num_workers": 2},
+        weights={"near": 0.5, "far": 0.5},
+        target_dataset=None,
+        callbacks=[Stops()],
+    )
+    trainer.train()
+    assert len(seen) == 3 + 4 + 16  # 48 steps are three epochs, two of which are stopped
+    assert seen == told

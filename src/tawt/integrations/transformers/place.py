@@ -22,7 +22,7 @@ class Place:
         accumulated: Batches in a step of the optimiser.
 
     Attributes:
-        trained: How many batches each process has trained on.
+        trained: How many batches each process has trained on, or thrown away.
     """
 
     def __init__(self, sampler: MixtureSampler, fresh: Mixture | None, *, accumulated: int) -> None:
@@ -30,6 +30,12 @@ class Place:
         self.fresh = fresh
         self.trained = 0
         self._accumulated = accumulated
+
+    def begin_epoch(self) -> None:
+        """After one that was stopped: what its loader had fetched ahead is not trained on."""
+        if self.trained < self.sampler.step:
+            self.trained = self.sampler.step
+            self.sampler.load_state_dict({**self.sampler.state_dict(), "begun": self.trained})
 
     def next(self) -> Draw:
         """What was drawn for the batch that is trained on now; counts it."""

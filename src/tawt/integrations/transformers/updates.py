@@ -57,6 +57,11 @@ class Updates(TrainerCallback):
         if state.global_step == 0:
             self._log({})
 
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """Count from what was drawn: the last epoch may have been stopped with batches to come."""
+        if self.place is not None:
+            self.place.begin_epoch()
+
     def on_step_begin(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         """Measure the target's gradient, for those of training steps to be compared with."""
         due = self._lost or state.global_step % self._settings.aim_every == 0
