@@ -11,13 +11,16 @@ ORACLE := curvlinops-for-pytorch backpack-for-pytorch unfoldNd einconv einops li
 # Reaches the build of the package itself too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test lint docs bench attack lowest clean
+.PHONY: demo test test-integrations lint docs bench attack lowest clean
 
 demo: $(VENV)/.installed            ## the whole story on scanned digits
 	$(BIN)/tawt demo
 
 test: $(VENV)/.installed-dev        ## tests, doctests and examples
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-integrations: $(VENV)-integrations/.installed  ## adapters, with the libraries of others too
+	$(VENV)-integrations/bin/python -m pytest -n auto --dist worksteal tests/integrations
 
 lint: $(VENV)/.installed-dev        ## style, types, layers
 	$(BIN)/ruff check .
@@ -44,7 +47,7 @@ lowest:                             ## the tests with the lowest versions that p
 	$(VENV)-lowest/bin/python -m pytest -n auto --dist worksteal -W default::DeprecationWarning -W default::FutureWarning tests
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-integrations site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("tawt needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
@@ -59,6 +62,14 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	@echo "Installing the development tools into $(VENV) (once)…"
 	$(PIP) -e '.[dev]'
 	$(PIP) --no-deps $(ORACLE)
+	@touch $@
+
+# TRL needs no more than this, but stays out of $(VENV): each library is one whose versions may clash.
+$(VENV)-integrations/.installed: $(PINS)
+	@echo "Installing tawt and trl into $(VENV)-integrations (once)…"
+	$(PYTHON) -m venv $(VENV)-integrations
+	$(VENV)-integrations/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	    -e '.[dev]' trl
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed

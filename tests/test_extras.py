@@ -31,6 +31,7 @@ EXTRAS = {
     "distance": "cli",
     "reproduce": "cli",
     "cli": "cli",
+    "integrations/transformers": "trainer",
 }
 """Of every package above the core, what it asks for."""
 BEYOND = {"demos/tiny.py: tokenizers", "demos/tiny.py: transformers"}  # it asks for `text` itself
@@ -102,6 +103,7 @@ def test_need_says_who_needs_what_in_one_line(monkeypatch):
         ("import tawt.compare", "tawt.compare", "cli"),
         ("import tawt.distance", "tawt.distance", "cli"),
         ("import tawt.reproduce", "tawt.reproduce", "cli"),
+        ("import tawt.integrations.transformers", "tawt.integrations.transformers", "trainer"),
     ],
 )
 def test_whoever_is_imported_names_its_own_extra(statement, who, extra):

@@ -18,6 +18,7 @@ LIBRARIES = {
     "train": _TRAIN,
     "arrays": _ARRAYS,
     "text": ("transformers", "tokenizers", "seqeval", "scipy", *_ARRAYS),
+    "trainer": ("transformers", "accelerate"),
     "cli": ("typer", "rich", "yaml", "filelock", "scipy", "plotly", "jinja2", *_ARRAYS),
 }
 """Names of modules, by the extra that brings them."""
