@@ -119,13 +119,11 @@ def recording(
     """What steps go through, and on a GPU what updates do.
 
     Gradients that are added up over several batches, or over several processes, are no work that
-    can be replayed.
+    can be replayed. Steps that are watched could be, but that has not been tried on a GPU yet.
     """
     alone = accelerator.num_processes == 1 and settings.accumulation == 1
-    on_gpu = accelerator.device.type == "cuda"
-    replay = Replay(
-        accelerator.device, enabled=settings.cuda_graphs and alone, clear=model.zero_grad
-    )
-    if not (on_gpu and alone and settings.cuda_graphs):
+    records = settings.cuda_graphs and alone and settings.measure == "fresh batches"
+    replay = Replay(accelerator.device, enabled=records, clear=model.zero_grad)
+    if not (accelerator.device.type == "cuda" and records):
         return replay, None
     return replay, Recorder(replay, trainable(model.representation))
