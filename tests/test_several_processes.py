@@ -23,23 +23,13 @@ from tawt.weighting import TargetAware
 from tests.test_parts import Moments, Sums
 
 
-class Drifting(TargetAware):
-    # The second process rounds otherwise, as GPUs may.
-    def update(self, *given, **named):
-        found = super().update(*given, **named)
-        if os.environ.get("RANK") == "1":
-            noise = 0.1 * torch.arange(len(self.weights.logs))
-            self.weights = self.weights.moved(torch.log_softmax(self.weights.logs + noise, 0))
-        return found
-
-
 kind = Classification(("no", "yes"))
 goal = Task("goal", kind, Sums(41), test=Sums(20, seed=2))  # the last batch has one example
 tasks = [Task("source", kind, Sums(70, seed=1)), goal]
 torch.manual_seed(0)
 model = MultiTaskModel.for_tasks(Moments(), tasks, width=3)
 units = Units.of_examples({"source": 70}) if "UNIT" == "example" else None
-weighting = Drifting(sources=["source"], target="goal", target_share="learned", units=units)
+weighting = TargetAware(sources=["source"], target="goal", target_share="learned", units=units)
 result = train(
     model,
     tasks=tasks,
@@ -80,7 +70,7 @@ def started(script, out, *, rank, processes, port):
 
 @pytest.mark.parametrize(("accumulation", "unit"), [(1, "task"), (2, "task"), (1, "example")])
 def test_two_processes_take_the_steps_of_one(tmp_path, accumulation, unit):
-    """Parts differ between them in number, and steps in scale; weights are the first one's."""
+    """Parts differ between them in number, and steps in scale; each measures its own examples."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.replace("ACCUMULATION", str(accumulation)).replace("UNIT", unit))
     port = free_port()

@@ -109,6 +109,9 @@ def key(config: RunConfig) -> str:
     values = config.model_dump(mode="json", exclude={"name"})
     # A field that is gone, at its default: runs made before are found under the keys they have.
     values["weighting"]["curvature"]["rank"] = 20
+    # And one that has come since.
+    if values["training"]["measure"] == "fresh batches":
+        del values["training"]["measure"]
     return key_of(by_contents(values))
 
 
