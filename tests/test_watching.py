@@ -151,8 +151,27 @@ def test_products_are_those_of_the_gradients_of_the_steps(monkeypatch):
     assert len(shown) == len(by_hand) == 48
     assert {name for shares, _ in shown for name in shares} == {"near", "far", "goal"}
     assert len(last) == 8
-    for (_, numbers), wanted in zip(shown, by_hand, strict=True):
-        assert numbers == pytest.approx(wanted, rel=1e-5, abs=1e-9)
+    for (_, (inner, squared, held)), wanted in zip(shown, by_hand, strict=True):
+        # As if each loss had not been scaled by its weight.
+        scale = math.sqrt(wanted[1] / squared)
+        assert (inner * scale, held) == pytest.approx((wanted[0], wanted[2]), rel=1e-4, abs=1e-9)
+
+
+def test_heads_fitted_between_two_batches_of_a_step_change_nothing(monkeypatch):
+    """An update falls due in the middle of an accumulation; the step is still on both tasks."""
+    shown = []
+    note = Observer.note
+
+    def noting(self, shares, numbers, **options):
+        shown.append(dict(shares))
+        return note(self, shares, numbers, **options)
+
+    monkeypatch.setattr(Observer, "note", noting)
+    settings = {"update_every": 3, "accumulation": 2, "sampling": "size"}
+    trained(weighting(joint=False), paradigm=PreTraining(epochs=1), settings=settings)
+    assert len(shown) == 20
+    assert any(len(shares) == 2 for shares in shown)
+    assert all(sum(shares.values()) == pytest.approx(1.0) for shares in shown)
 
 
 class Kept:
@@ -217,6 +236,15 @@ def test_explored_steps_keep_every_task_in_sight_and_the_objective_as_it_is():
     assert Schedule(sizes, batch_size=8, sampling="weight", seed=0, phase="x").scale(
         "a", 8, shares=shares
     ) == pytest.approx(1.0)
+
+
+def test_batches_of_one_step_are_of_one_task_where_steps_are_watched():
+    sizes, shares = {"a": 80, "b": 80, "c": 80}, {"a": 0.4, "b": 0.3, "c": 0.3}
+    schedule = Schedule(sizes, batch_size=8, sampling="weight", seed=0, phase="x", hold=4)
+    drawn = [s.task for epoch in range(3) for s in schedule.steps(epoch, 0, 30, shares=shares)]
+    groups = [set(drawn[start : start + 4]) for start in range(0, 90, 4)]
+    assert all(len(group) == 1 for group in groups)
+    assert len(set().union(*groups)) == 3
 
 
 def test_what_steps_do_not_show_is_refused_before_the_first_of_them():

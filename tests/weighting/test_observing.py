@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from tawt import Cosine, CurvatureWeighted, Fixed, Identity, TargetAware, TawtError, UpdateRule
+from tawt.errors import TrainingError
 from tawt.ranks import Ranks
 from tawt.units import Units
 
@@ -43,8 +44,8 @@ def test_products_are_those_of_the_gradient_that_is_there():
     weights.aim([x], loss_of=lambda task: linear(x, task))
     step(x, "near")
     weights.observe([x], "near")
-    [pending] = weights.observer._pending
-    inner, squared, direction = pending.numbers.tolist()
+    [seen] = weights.observer._seen._steps
+    inner, squared, direction = seen.numbers.tolist()
     assert inner / math.sqrt(squared * direction) == pytest.approx(cosine("near"), abs=1e-12)
 
 
@@ -122,19 +123,43 @@ def test_of_several_targets_no_step_is_a_direction():
     torch.testing.assert_close(weights.observer.direction.entries()[0], both)
 
 
-def test_gradients_added_up_over_tasks_count_by_their_shares():
+LENGTHS = {"near": 0.05, "far": 1.0}
+
+
+def added_up(x, some):
+    """Leave the gradient of several micro-batches, of tasks whose gradients differ in length."""
+    x.grad = None
+    total = sum(some.values())
+    for task, count in some.items():
+        for _ in range(count):
+            (LENGTHS[task] * linear(x, task) / total).backward()
+
+
+def test_gradients_added_up_over_tasks_are_told_apart_by_what_single_ones_showed():
+    """A sum's cosine is no mean of cosines; its inner product is, by lengths that are known."""
     x = torch.zeros(3, requires_grad=True)
     weights = weighting()
     weights.aim([x], loss_of=lambda task: linear(x, task))
-    for number in range(60):
-        some = {"near": 3, "far": 1} if number % 2 else {"near": 1, "far": 3}
-        x.grad = None
-        for task, count in some.items():
-            for _ in range(count):  # micro-batches
-                (linear(x, task) / 4).backward()
+    for number in range(300):
+        some = [{"near": 1}, {"far": 1}, {"near": 3, "far": 1}, {"near": 1, "far": 3}][number % 4]
+        added_up(x, some)
         weights.observe([x], some)
     found = weights.update().alignments
-    assert found["near"] > found["far"] + 0.3
+    lead = cosine("near") - cosine("far")
+    assert found["near"] - found["far"] == pytest.approx(lead, abs=0.1)
+
+
+def test_tasks_that_never_come_alone_say_nothing():
+    x = torch.zeros(3, requires_grad=True)
+    weights = weighting()
+    weights.aim([x], loss_of=lambda task: linear(x, task))
+    for _ in range(20):
+        added_up(x, {"near": 1, "far": 3})
+        weights.observe([x], {"near": 1, "far": 3})
+    update = weights.update()
+    assert "`hold`" in update.skipped
+    assert weights["near"] == pytest.approx(0.5)
+    assert weights.failures == []
 
 
 def test_what_later_steps_correct_is_corrected_in_the_weights():
@@ -191,7 +216,7 @@ def test_bf16_gradients_are_compared_in_float32():
     assert weights.observer.direction.entries()[0].dtype == torch.float32
     step(x, "near")
     weights.observe([x], "near")
-    inner, squared, direction = weights.observer._pending[0].numbers.tolist()
+    inner, squared, direction = weights.observer._seen._steps[0].numbers.tolist()
     assert inner / math.sqrt(squared * direction) == pytest.approx(cosine("near"), abs=5e-3)
 
 
@@ -212,12 +237,79 @@ def test_a_gradient_that_is_not_finite_says_nothing():
 def test_an_update_without_a_step_is_skipped():
     x = torch.zeros(3, requires_grad=True)
     weights = weighting()
-    update = weights.update()
-    assert "no step" in update.skipped
     step(x, "near")
     weights.observe([x], "near")  # before the first direction nothing is learned
-    assert weights.update().skipped is not None
+    assert "`aim`" in weights.update().skipped
+    weights.aim([x], loss_of=lambda task: linear(x, task))
+    assert "no step" in weights.update().skipped
     assert weights["near"] == pytest.approx(0.5)
+    assert weights.failures == []
+
+
+def test_updates_after_nothing_but_bad_steps_fail_and_move_nothing():
+    x = torch.zeros(3, requires_grad=True)
+    weights = weighting()
+    weights.aim([x], loss_of=lambda task: linear(x, task))
+    for task in ("near", "far") * 5:
+        step(x, task)
+        weights.observe([x], task)
+    weights.update()
+    before = weights.shares()
+    for _ in range(3):
+        step(x, "near", scale=math.nan)
+        weights.observe([x], "near")
+        json.dumps(weights.state_dict(), allow_nan=False)
+        assert "finite" in weights.update().skipped
+    assert weights.shares() == before
+    assert len(weights.failures) == 3
+
+
+def test_a_target_step_that_is_not_finite_leaves_the_direction_as_it_was():
+    x = torch.zeros(3, requires_grad=True)
+    weights = weighting(target_share=0.3)
+    step(x, "goal")
+    weights.observe([x], "goal")
+    step(x, "goal", scale=math.inf)
+    weights.observe([x], "goal")
+    weights.aim([x], loss_of=lambda task: math.nan * linear(x, task))
+    torch.testing.assert_close(weights.observer.direction.entries()[0], torch.tensor(WAYS["goal"]))
+
+
+def test_sparse_gradients_are_compared_like_others():
+    table = nn.Embedding(4, 3, sparse=True)
+    weights = weighting()
+
+    def loss_of(task):
+        return (table(torch.tensor([0, 2])) * torch.tensor(WAYS[task])).sum()
+
+    weights.aim(table, loss_of=loss_of)
+    loss_of("near").backward()
+    weights.observe(table, "near")
+    inner, squared, direction = weights.observer._seen._steps[0].numbers.tolist()
+    assert inner / math.sqrt(squared * direction) == pytest.approx(cosine("near"), abs=1e-6)
+
+
+def test_layers_that_are_unfrozen_wait_for_the_next_direction(caplog):
+    encoder = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 3))
+    encoder[0].requires_grad_(False)
+    weights = weighting(target_share=0.3)
+
+    def loss_of(task):
+        return encoder(torch.ones(1, 3)) @ torch.tensor(WAYS[task])
+
+    def observed(task):
+        encoder.zero_grad()
+        loss_of(task).sum().backward()
+        weights.observe(encoder, task)
+
+    for task in ("goal", "near", "far"):
+        observed(task)
+    encoder[0].requires_grad_(True)
+    observed("near")
+    assert "until the next" in caplog.text
+    for task in ("goal", "near", "far"):
+        observed(task)
+    assert weights.update().skipped is None
 
 
 def test_a_long_wait_for_an_update_does_not_pile_up_on_the_device():
@@ -225,10 +317,10 @@ def test_a_long_wait_for_an_update_does_not_pile_up_on_the_device():
     weights = weighting()
     weights.aim([x], loss_of=lambda task: linear(x, task))
     step(x, "near")
-    for _ in range(1100):
+    for _ in range(2500):
         weights.observe([x], "near")
     assert weights.update().skipped is None
-    assert weights.observer._pending == []
+    assert not weights.observer.is_waiting
 
 
 def test_state_goes_on_exactly():
@@ -281,6 +373,8 @@ def test_fixed_weights_take_no_notice():
         ({"near": -1.0}, "at least 0"),
         ({"near": 0.0}, "all shares are 0"),
         ({"near": math.nan}, "at least 0"),
+        (["near"], "named by text"),
+        (3, "named by text"),
     ],
 )
 def test_steps_on_no_task_are_refused(tasks, said):
@@ -303,13 +397,9 @@ def test_what_cannot_be_observed_is_refused():
         with pytest.raises(TawtError, match="fresh batches"):
             weights.update()
     weights = weighting()
-    weights.aim([x], loss_of=lambda task: linear(x, task))
-    other = torch.zeros(4, requires_grad=True)
-    other.sum().backward()
-    with pytest.raises(TawtError, match="same representation"):
-        weights.observe([other], "near")
-    with pytest.raises(TawtError, match="or neither"):
-        weights.update([x])
+    for given in ({"representation": [x]}, {"losses_of": lambda task: []}):
+        with pytest.raises(TawtError, match="or neither"):
+            weights.update(**given)
 
 
 def test_observations_of_several_processes_are_those_of_one():
@@ -322,9 +412,7 @@ def test_observations_of_several_processes_are_those_of_one():
 
         def table(self, numbers):
             own = torch.as_tensor(numbers, dtype=torch.float64)
-            if len(own) == 1:
-                return torch.stack([own, own])
-            return torch.stack([own, self.other])
+            return torch.stack([own, own if len(own) == 2 else self.other])
 
     def seen(numbers, ranks, copies):
         weights = weighting()
@@ -341,6 +429,31 @@ def test_observations_of_several_processes_are_those_of_one():
     part = [[value / 4 for value in row] for row in rows]
     rest = torch.tensor([[3 * value / 4 for value in row] for row in rows], dtype=torch.float64)
     assert seen(part, Two(rest.reshape(-1)), 1) == pytest.approx(alone)
+    with pytest.raises(TrainingError, match="averaged"):
+        seen(rows, Two(2 * same), None)
+
+
+def test_processes_that_observe_other_tasks_are_refused():
+    class Other(Ranks):
+        def table(self, numbers):
+            own = torch.as_tensor(numbers, dtype=torch.float64)
+            return torch.stack([own, own + torch.tensor([0.0, 1.0])])
+
+    weights = weighting()
+    weights.observer.aim([torch.ones(3)], [torch.ones(3)])
+    weights.observer.note({"near": 1.0}, torch.ones(3, dtype=torch.float64))
+    with pytest.raises(TrainingError, match="draw alike"):
+        weights.observer.settled(Other(None, size=2, rank=0))
+
+
+def test_steps_of_a_sharded_model_are_no_part_of_a_state():
+    """Each process has a part of their numbers, and a state is one process's."""
+    weights = weighting()
+    weights.observer.aim([torch.ones(3)], [torch.ones(3)])
+    weights.observer.note({"near": 1.0}, torch.ones(3, dtype=torch.float64))
+    assert len(weights.state_dict()["observed"]["seen"]) == 1
+    weights.observer.direction.copies = 1
+    assert weights.state_dict()["observed"]["seen"] == []
 
 
 def test_entries_are_compared_however_they_are_laid_out(monkeypatch):

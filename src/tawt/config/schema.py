@@ -91,6 +91,18 @@ class RunConfig(Section):
             )
         return self
 
+    @model_validator(mode="after")
+    def _check_steps_show_it(self) -> RunConfig:
+        learns = self.weighting.kind == "target-aware" and self.paradigm != "single-task"
+        shown = self.weighting.alignment == "cosine" and self.weighting.unit == "task"
+        if self.training.measure == "training steps" and learns and not shown:
+            raise ConfigError(
+                "`training.measure: training steps` shows cosines of whole tasks, but the section "
+                "`weighting` asks for another `alignment` or `unit`; use `fresh batches`.",
+                place=("training", "measure"),
+            )
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _fill_from_preset(cls, values: Any) -> Any:

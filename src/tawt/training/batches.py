@@ -66,6 +66,7 @@ class Schedule:
         seed: Of the run.
         phase: Name of the phase, so that two phases do not share an order.
         explored: Share of the steps that all tasks have alike when sampling by weight.
+        hold: Steps in a row that keep their task when sampling by weight.
         lengths: Of the examples of tasks where they differ.
 
     Example:
@@ -85,6 +86,8 @@ class Schedule:
     explored: float = 0.0
     """Share of the steps that all tasks have alike when sampling by weight; their losses are scaled
     to leave the objective as it is."""
+    hold: int = 1
+    """Steps in a row that keep their task when sampling by weight."""
     lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
@@ -126,7 +129,11 @@ class Schedule:
         draw = stream(self.seed, self.phase, "epoch", epoch, "step", position)
         names = list(self.sizes)
         chances = np.array([self._chance(shares[name]) for name in names])
-        task = names[int(draw.choice(len(names), p=chances / chances.sum()))]
+        chosen = draw
+        if self.hold > 1:
+            group = (epoch * self.length + position) // self.hold
+            chosen = stream(self.seed, self.phase, "group", group)
+        task = names[int(chosen.choice(len(names), p=chances / chances.sum()))]
         size = self.sizes[task]
         return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
 

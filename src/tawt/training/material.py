@@ -97,12 +97,15 @@ class Material:
         """The phase's steps."""
         names = self._weighting.weights.names if phase.weighs_sources else self.targets
         examples = self.examples(phase, names)
+        watched = phase.weighs_sources and self._settings.measure == "training steps"
         lengths = {name: found.lengths for name, found in examples.items()}
         return Schedule(
             {name: len(found) for name, found in examples.items()},
             batch_size=self._settings.batch_size,
             sampling=self._settings.sampling,
-            explored=_EXPLORED if self._settings.measure == "training steps" else 0.0,
+            explored=_EXPLORED if watched else 0.0,
+            # A gradient of one task says what one of several does not.
+            hold=self._settings.accumulation if watched else 1,
             seed=self._seed,
             phase=phase.name,
             lengths={name: known for name, known in lengths.items() if known is not None},

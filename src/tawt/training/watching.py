@@ -61,10 +61,15 @@ class Watching:
 
     def end(self, stretch: Stretch) -> None:
         """The step is done: note what it showed."""
-        if self._observer is not None and stretch.weighting is self._weighting:
-            total = sum(self._scales.values())
-            shares = {name: scale / total for name, scale in self._scales.items() if total > 0}
-            self._observer.note(shares, self._numbers.clone(), renews=self._is_targets)
+        if stretch.weighting is not self._weighting:
+            return  # heads may be fitted between two batches of a step
+        total = sum(self._scales.values())
+        if self._observer is not None and total > 0:
+            shares = {name: scale / total for name, scale in self._scales.items()}
+            # As if the losses had been scaled by their shares alone.
+            per_share = self._numbers.new_tensor([1 / total, 1 / total**2, 1.0])
+            renews = self._is_targets
+            self._observer.note(shares, self._numbers * per_share, renews=renews)
         self._scales = {}
 
     @property

@@ -48,17 +48,19 @@ def check_alike(ranks: Ranks, about: Mapping[str, object]) -> None:
 
 
 def fingerprint_of(
-    weighting: TargetAware, parameters: Sequence[torch.Tensor] = ()
+    weighting: TargetAware, parameters: Sequence[torch.Tensor], *, way: str
 ) -> dict[str, object]:
     """What must not differ about a weighting and what it measures by, by its name.
 
     Args:
         weighting: As it is now.
         parameters: Of the representation.
+        way: How it is about to measure.
     """
     weights = weighting.weights
     shapes = [(tuple(parameter.shape), str(parameter.dtype)) for parameter in parameters]
     return {
+        "The ways to measure": way,
         "The tasks": list(weights.names),
         "The targets": weighting.target,
         "The target's shares": weighting.target_share,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from tawt.gradients import Gradient, width
+from tawt.gradients import Gradient, squared_norm, width
 from tawt.ranks import Shards
 
 if TYPE_CHECKING:
@@ -43,9 +43,14 @@ class Direction:
 
     @torch.no_grad()
     def take(self, gradient: Gradient) -> None:
-        """Hold a copy of this gradient from now on."""
+        """Hold a copy of this gradient from now on, if it is finite; the device is not waited for.
+
+        Of one that is not, the direction before is kept.
+        """
+        good = torch.isfinite(squared_norm(gradient))
         for places, held in zip(self._stretches, self._held, strict=True):
-            held.copy_(self._flat(gradient, places))
+            flat = self._flat(gradient, places, held).to(held.dtype)
+            held.copy_(torch.where(good.to(held.device), flat, held))
         self._squared.copy_(self._added([torch.dot(held, held) for held in self._held]))
 
     @torch.no_grad()
@@ -53,7 +58,7 @@ class Direction:
         """⟨v, g⟩, ‖g‖² and ‖v‖², float64, without waiting for the device."""
         inner, squared = [], []
         for places, held in zip(self._stretches, self._held, strict=True):
-            flat = self._flat(gradient, places).to(held.dtype)
+            flat = self._flat(gradient, places, held).to(held.dtype)
             inner.append(torch.dot(held, flat))
             squared.append(torch.dot(flat, flat))
         return torch.stack([self._added(inner), self._added(squared), self._squared])
@@ -74,13 +79,13 @@ class Direction:
                 found[place] = piece.view(self.shapes[place])
         return [found[place] for place in range(len(self.shapes))]
 
-    def _flat(self, gradient: Gradient, places: Sequence[int]) -> Tensor:
+    def _flat(self, gradient: Gradient, places: Sequence[int], like: Tensor) -> Tensor:
         """The entries at these places, end to end; zeros where a loss does not reach."""
         pieces = []
         for place in places:
             entry = gradient[place]
             if entry is None:
-                nothing = torch.zeros((), dtype=self._held[0].dtype, device=self._held[0].device)
+                nothing = like.new_zeros(())
                 pieces.append(nothing.expand(torch.Size(self.shapes[place]).numel()))
             else:
                 pieces.append(entry.detach().reshape(-1))

@@ -12,25 +12,31 @@ so far: what later steps correct is corrected in the weights, too.
 
 from __future__ import annotations
 
+import logging
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from tawt.errors import TrainingError, WeightsError, is_number, suggestion
-from tawt.hypergradient import Alignment, Cosine, Hypergradient
+from tawt.errors import TrainingError, WeightsError
+from tawt.hypergradient import Hypergradient
 from tawt.weighting.direction import Direction, local_part
 from tawt.weighting.leads import Leads
+from tawt.weighting.seen import Products, SeenStep, SeenSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from tawt.gradients import Gradient
     from tawt.ranks import Ranks
     from tawt.units import Units
 
-_MOST_PENDING = 512  # observations that wait on the device; more are fetched, which waits for it
+_FORGOTTEN = 0.1  # of a running mean, at each step
+_NOT_FINITE = "no gradient that was observed is finite"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,8 @@ class Observed:
     """Mean gradient norm of each task that was seen since the last update."""
     target_norm: float
     """Of the direction that was held last."""
-    count: int
-    """Steps that were seen since the last update."""
+    problem: str | None
+    """Why weights cannot move by it, if they cannot."""
 
     def as_measured(
         self, units: Units, targets: Mapping[str, float], scale: float
@@ -73,16 +79,6 @@ class Observed:
 
 
 @dataclass
-class _Pending:
-    """A step that was seen, and not yet asked about."""
-
-    shares: dict[str, float]
-    numbers: Tensor
-    """⟨v, g⟩, ‖g‖² and ‖v‖², float64; parts of them where parameters are sharded."""
-    new_direction: bool
-
-
-@dataclass
 class Observer:
     """Holds the target's direction and takes inner products with it.
 
@@ -103,16 +99,22 @@ class Observer:
 
     def __post_init__(self) -> None:
         self.leads = Leads(self.names)
-        self._pending: list[_Pending] = []
+        self._seen = SeenSteps()
         self._is_new = self._is_aimed = False
         self._updates = 0
         self._sums = dict.fromkeys(self.names, 0.0)
-        self._target_norm = 0.0
+        self._squares: dict[str, float] = {}
+        """Running means of squared gradient norms, of steps on one task."""
 
     @property
     def has_seen(self) -> bool:
         """Whether anything was held to compare steps with."""
         return self._is_aimed
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether steps were seen since the last update."""
+        return len(self._seen) > 0
 
     def aim(self, gradient: Gradient, parameters: Sequence[Tensor]) -> None:
         """Hold this direction from now on.
@@ -161,20 +163,18 @@ class Observer:
                 "No parameter of the representation has a gradient to observe; call `observe` "
                 "after `backward`, before the optimiser's `zero_grad`."
             )
-        if self.direction is not None:
-            if not self.direction.fits(gradient):
-                raise TrainingError(
-                    "The parameters that are observed are not those that the target's direction is "
-                    "of; pass the same representation to `observe` as to `aim`."
+        renews = self.target is not None and shares.get(self.target, 0.0) == 1.0
+        if self.direction is not None and not self.direction.fits(gradient):
+            self.direction, self._is_aimed = None, False
+            if not renews:
+                _log.warning(
+                    "the parameters observed are not those that the target's direction is of; "
+                    "nothing is learned until the next `aim`, or step on the target"
                 )
+        if self.direction is not None:
             self.note(shares, self.direction.products(gradient))
-        if self.target is not None and shares.get(self.target, 0.0) == 1.0:
+        if renews:
             self.aim(gradient, parameters)
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether steps were seen since the last update."""
-        return bool(self._pending)
 
     def note(self, shares: Mapping[str, float], numbers: Tensor, *, renews: bool = False) -> None:
         """Keep the products of a step on these tasks; those that are not asked about are dropped.
@@ -186,13 +186,10 @@ class Observer:
         """
         known = {name: share for name, share in shares.items() if name in self._sums and share}
         if known and self._is_aimed:
-            self._pending.append(_Pending(known, numbers, self._is_new))
+            self._seen.add(SeenStep(known, numbers, self._is_new))
             self._is_new = False
         if renews:
             self._is_new = self._is_aimed = True
-        if known and len(self._pending) % _MOST_PENDING == 0:
-            for pending in self._pending:
-                pending.numbers = pending.numbers.cpu()
 
     def settled(self, ranks: Ranks) -> Observed:
         """What all steps so far say, those since the last time taken in; the same in all processes.
@@ -200,75 +197,87 @@ class Observer:
         Args:
             ranks: The processes that train together.
         """
-        count, table = self._exchanged(ranks)
-        squares: dict[str, list[float]] = {}
-        for pending, (inner, squared, direction) in zip(self._pending, table, strict=True):
-            length = (squared * direction) ** 0.5
-            if not 0 < length < float("inf") or inner != inner:  # noqa: PLR0124 - NaN is not itself
-                continue
-            self.leads.see(pending.shares, inner / length, new_direction=pending.new_direction)
-            self._target_norm = direction**0.5
-            if len(pending.shares) == 1:
-                [name] = pending.shares
-                squares.setdefault(name, []).append(squared)
-        self._pending = []
-        return self._told(count, squares)
+        copies = None if self.direction is None else self.direction.copies
+        steps = self._seen.taken(ranks, copies=copies)
+        taken, is_new, norm = 0, False, 0.0
+        for step in steps:
+            is_new = is_new or step.new_direction
+            known = self._by_task(step)
+            if known is not None:
+                self.leads.see(*known, new_direction=is_new)
+                taken, is_new, norm = taken + 1, False, step.direction_squared**0.5
+        self._is_new = self._is_new or is_new
+        problem = None if taken else self._problem(steps)
+        if problem == _NOT_FINITE:
+            norm = math.nan  # an update that failed; others had nothing to go by
+        return self._told(problem, norm)
 
-    def _told(self, count: int, squares: Mapping[str, Sequence[float]]) -> Observed:
+    def _by_task(self, step: Products) -> tuple[dict[str, float], float] | None:
+        """What each task had of a step's gradient, and its cosine; nothing if that is not known.
+
+        Gradients of several tasks that were added up have a cosine that is no mean of theirs. Their
+        inner product is one, if each counts by its length, which steps on one task have shown.
+        """
+        if not step.is_finite or step.squared * step.direction_squared <= 0:
+            return None
+        if len(step.shares) == 1:
+            [name] = step.shares
+            before = self._squares.get(name, step.squared)
+            self._squares[name] = before + _FORGOTTEN * (step.squared - before)
+            return step.shares, step.inner / (step.squared * step.direction_squared) ** 0.5
+        if any(name not in self._squares for name in step.shares):
+            return None
+        lengths = {n: share * self._squares[n] ** 0.5 for n, share in step.shares.items()}
+        total = sum(lengths.values())
+        shares = {name: length / total for name, length in lengths.items()}
+        return shares, step.inner / (step.direction_squared**0.5 * total)
+
+    def _problem(self, steps: Sequence[Products]) -> str:
+        """Why there was nothing to learn from these steps."""
+        if not self._is_aimed:
+            return "nothing of the target is held yet: call `aim`, or observe a step on the target"
+        if not steps:
+            return "no step was observed since the last update"
+        if not any(step.is_finite for step in steps):
+            return _NOT_FINITE
+        if not any(step.squared * step.direction_squared > 0 for step in steps):
+            return "the gradients that were observed, or the target's, are zero"
+        return (
+            "each step was on several tasks, of which none has come alone; keep one task for all "
+            "batches of a step (`hold` of a mixture)"
+        )
+
+    def _told(self, problem: str | None, target_norm: float) -> Observed:
         leads, level = self.leads.found(), self.leads.level
         alignments = {name: lead + level for name, lead in leads.items()}
-        self._updates += count > 0
+        self._updates += problem is None
         sums = {name: self._updates * value for name, value in alignments.items()}
         changes = {name: sums[name] - self._sums[name] for name in sums}
-        if count:
+        if problem is None:
             self._sums = sums
         return Observed(
             alignments=alignments,
             changes=changes,
-            norms={name: (sum(found) / len(found)) ** 0.5 for name, found in squares.items()},
-            target_norm=self._target_norm,
-            count=count,
+            norms={name: square**0.5 for name, square in self._squares.items()},
+            target_norm=target_norm,
+            problem=problem,
         )
 
-    def _exchanged(self, ranks: Ranks) -> tuple[int, list[list[float]]]:
-        """How many steps were seen, and the numbers of each."""
-        count = len(self._pending)
-        if count == 0 and not ranks.several:
-            return 0, []
-        if not ranks.several:
-            return count, self._own().tolist()
-        counts = ranks.table([float(count)])[:, 0]
-        if bool((counts != count).any()):
-            seen = ", ".join(str(int(number)) for number in counts)
-            raise TrainingError(
-                f"Processes have observed different numbers of steps ({seen}); call `observe` in "
-                "all of them, for the same steps."
-            )
-        if count == 0:
-            return 0, []
-        added = ranks.table(self._own().reshape(-1)).reshape(ranks.size, count, 3).sum(0)
-        # Whole gradients are the same in all processes; parts add up, some of them several times.
-        copies = None if self.direction is None else self.direction.copies
-        return count, (added / (ranks.size if copies is None else copies)).tolist()
-
-    def _own(self) -> Tensor:
-        """The numbers of this process, in one piece: one wait for the device."""
-        home = self._pending[-1].numbers.device
-        return torch.stack([pending.numbers.to(home) for pending in self._pending])
-
     def state_dict(self) -> dict[str, Any]:
-        """What was learned, as plain values; not the direction, which is of the model's size."""
+        """What was learned, as plain values; not the direction, which is of the model's size.
+
+        Of a sharded model, steps since the last update are left out: each process has a part of
+        their numbers.
+        """
+        is_sharded = self.direction is not None and self.direction.copies is not None
         return {
             "leads": self.leads.state_dict(),
             "updates": self._updates,
             "sums": dict(self._sums),
-            "target_norm": self._target_norm,
+            "squares": dict(self._squares),
             "is_new": self._is_new,
             "is_aimed": self._is_aimed,
-            "pending": [
-                [pending.shares, pending.numbers.tolist(), pending.new_direction]
-                for pending in self._pending
-            ],
+            "seen": self._seen.state(is_sharded=is_sharded),
         }
 
     def load_state_dict(self, state: Mapping[str, Any] | None) -> None:
@@ -292,58 +301,15 @@ class Observer:
         self._updates, self._is_new = int(state["updates"]), bool(state["is_new"])
         self._is_aimed = bool(state["is_aimed"])
         self._sums = {name: float(state["sums"][name]) for name in self.names}
-        self._target_norm = float(state["target_norm"])
-        self._pending = [
-            _Pending(dict(shares), torch.tensor(numbers, dtype=torch.float64), bool(new))
-            for shares, numbers, new in state["pending"]
-        ]
-
-
-def check_observable(alignment: Alignment, units: Units) -> None:
-    """Refuse what the gradients of training steps do not show.
-
-    Raises:
-        WeightsError: Alignments are no cosines, or not of whole tasks.
-    """
-    if not isinstance(alignment, Cosine) or units.finer:
-        raise WeightsError(
-            "Training steps show cosines of whole tasks; weights on groups or examples, and "
-            "alignments under a curvature, are measured on fresh batches: pass the representation "
-            "and `loss_of` to `update`."
-        )
-
-
-def shares_of(tasks: str | Mapping[str, float], known: Sequence[str]) -> dict[str, float]:
-    """What each task had of a step, the shares made to sum to one.
-
-    Args:
-        tasks: One task, or several with the share that each had.
-        known: Names of all tasks.
-
-    Raises:
-        WeightsError: There is no such task, or shares are none.
-
-    Example:
-        >>> shares_of("pos", ["pos", "ner"]), shares_of({"pos": 1, "ner": 3}, ["pos", "ner"])
-        ({'pos': 1.0}, {'pos': 0.25, 'ner': 0.75})
-    """
-    shares = {tasks: 1.0} if isinstance(tasks, str) else dict(tasks)
-    for name, share in shares.items():
-        if name not in known:
-            raise WeightsError(
-                f"There is no task {name!r} to observe; {suggestion(str(name), known)}"
-            )
-        if not (is_number(share) and share >= 0):
-            raise WeightsError(
-                f"The share of {name!r} in a step must be a number of at least 0; got {share!r}."
-            )
-    total = sum(shares.values())
-    if not total > 0:
-        raise WeightsError("A step that is observed must be on some task; all shares are 0.")
-    return {name: share / total for name, share in shares.items()}
+        self._squares = {name: float(value) for name, value in state["squares"].items()}
+        self._seen.load(state["seen"])
 
 
 def _gradients(parameters: Sequence[Tensor]) -> Gradient:
     """Their `.grad`, of a sharded one its part."""
     found = [parameter.grad for parameter in parameters]
-    return [None if entry is None else local_part(entry) for entry in found]
+    return [None if entry is None else _dense(local_part(entry)) for entry in found]
+
+
+def _dense(entry: Tensor) -> Tensor:
+    return entry.to_dense() if entry.is_sparse else entry

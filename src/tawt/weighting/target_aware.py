@@ -21,7 +21,8 @@ from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
 from tawt.weighting.means import MeanAlignments
 from tawt.weighting.measurable import measurable, measuring
-from tawt.weighting.observing import Observer, check_observable, shares_of
+from tawt.weighting.observable import check_observable, shares_of
+from tawt.weighting.observing import Observer
 from tawt.weighting.outcome import Outcome
 from tawt.weighting.rule import TargetShare, UpdateRule, checked_rule, plain_share
 from tawt.weighting.skipping import reason_to_skip
@@ -176,6 +177,8 @@ class TargetAware(Weighting):
         observer = self.observing()
         ranks = Ranks.of(group)
         parameters, modules = measurable(representation, touching, ranks)
+        if ranks.several:
+            check_alike(ranks, fingerprint_of(self, parameters, way="aim"))
         with measuring(parameters, modules):
             found = target_direction(
                 parameters,
@@ -192,15 +195,14 @@ class TargetAware(Weighting):
         """Learn from the gradient that a training step has left.
 
         Call it after `backward`, before gradients are cleared; clipping makes no difference. Three
-        numbers are kept, and the device is not waited for. Before the first direction nothing is
-        learned. `update()` without arguments then moves the weights.
+        numbers are kept, and the device is not waited for. `update()` then moves the weights.
 
         Args:
             representation: As for `aim`.
-            tasks: The task of the step; where the gradients of several were added up, the share
-                that each had of the loss.
+            tasks: The task of the step. Where the gradients of several were added up, the share
+                of each; they count if each has come alone before.
         """
-        shares = shares_of(tasks, [*self.weights.names, *self.target])
+        shares = shares_of(tasks, list(dict.fromkeys([*self.weights.names, *self.target])))
         self.observing().see(trainable(representation), shares)
 
     def observing(self) -> Observer:
@@ -255,7 +257,7 @@ class TargetAware(Weighting):
                 uses reentrant activation checkpointing, through which nothing can be measured.
         """
         ranks = Ranks.of(group)
-        if loss_of is None and representation is None:
+        if loss_of is losses_of is representation is None:
             return self._update_by_steps(ranks, step)
         if loss_of is None:
             raise TrainingError(
@@ -264,7 +266,7 @@ class TargetAware(Weighting):
             )
         parameters, modules = measurable(representation, touching, ranks)
         if ranks.several:
-            check_alike(ranks, fingerprint_of(self, parameters))
+            check_alike(ranks, fingerprint_of(self, parameters, way="fresh batches"))
         with measuring(parameters, modules):
             measured = hypergradient(
                 parameters,
@@ -285,11 +287,10 @@ class TargetAware(Weighting):
         """Move the weights by the training steps that were observed since the last update."""
         observer = self.observing()
         if ranks.several:
-            check_alike(ranks, fingerprint_of(self))
+            check_alike(ranks, fingerprint_of(self, [], way="training steps"))
         found = observer.settled(ranks)
         measured = found.as_measured(self.weights.units, self.target, self.rule.alignment.scale)
-        reason = None if found.count else "no step was observed since the last update"
-        return self._move(measured, reason, ranks, step)
+        return self._move(measured, found.problem, ranks, step)
 
     def _move(
         self, measured: Hypergradient, reason: str | None, ranks: Ranks, step: int | None
@@ -330,7 +331,7 @@ class TargetAware(Weighting):
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on exactly from a saved state, which is copied.
+        """Go on from a saved state, which is copied: exactly, but for a direction that was held.
 
         Raises:
             WeightsError: It is not the state of such a weighting; nothing has changed then.
