@@ -67,8 +67,8 @@ class Settings:
 
     measure: Literal["fresh batches", "training steps"] = "fresh batches"
     """What weights are learned from: at each update, a gradient of every task on fresh batches; or
-    the gradients that training computes anyway, which costs next to nothing and is noisier (on a
-    GPU steps are not recorded then, see `cuda_graphs`)."""
+    the gradients that training computes anyway, which is cheaper for all but small models, and
+    noisier. (On a GPU steps are not recorded then, see `cuda_graphs`.)"""
 
     gradient_examples: int = 64
     """Examples of each task from which its gradient is measured at an update."""

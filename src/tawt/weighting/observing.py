@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from tawt.weighting.leads import Leads
 from tawt.weighting.seen import Products, SeenStep, SeenSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tawt.gradients import Gradient
     from tawt.ranks import Ranks

@@ -174,8 +174,7 @@ class TargetAware(Weighting):
             touching: Other modules that it runs.
             group: Processes that train together.
         """
-        observer = self.observing()
-        ranks = Ranks.of(group)
+        observer, ranks = self.observing(), Ranks.of(group)
         parameters, modules = measurable(representation, touching, ranks)
         if ranks.several:
             check_alike(ranks, fingerprint_of(self, parameters, way="aim"))
