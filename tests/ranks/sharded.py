@@ -12,6 +12,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.nn.functional import cross_entropy
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 from tawt import (
@@ -274,7 +275,51 @@ def clipping(world):
             torch.testing.assert_close(left.grad, right.grad.full_tensor())
 
 
+def watched(world, model, *, rank, group=None):
+    """Weights of a training whose every step is observed, on equal parts of each batch."""
+    weights = weighting(target_share=0.3)
+    optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
+    encoder = getattr(model, "module", model).encoder
+    for step in range(24):
+        task = ("goal", "near", "far")[step % 3]
+        inputs, labels = world.batch(task)
+        count = len(labels) // world.size
+        mine = (
+            slice(world.size * count) if rank is None else slice(rank * count, (rank + 1) * count)
+        )
+        optimiser.zero_grad()
+        cross_entropy(model(inputs[mine], task), labels[mine]).backward()
+        weights.observe(encoder, task)
+        optimiser.step()
+        if step == 9:
+            loss_of = world.loss_of(model, rank)
+            weights.aim(encoder, loss_of=loss_of, touching=[model], group=group)
+        if step % 8 == 7:
+            weights.update(group=group)
+    return weights
+
+
+def steps_are_observed_as_in_one_process(world):
+    alone = dist.new_group([world.rank], use_local_synchronization=True)
+    one = watched(world, Model(), rank=None, group=alone)
+    wrapped = {
+        "nested": cut_up(Model(), "nested", world),
+        "DDP": DistributedDataParallel(Model(), find_unused_parameters=True),
+    }
+    if world.size == 4:
+        wrapped["hybrid"] = cut_up(Model(), "hybrid", world)
+    for how, model in wrapped.items():
+        together = watched(world, model, rank=world.rank)
+        assert all(update.skipped is None for update in together.history), how
+        torch.testing.assert_close(
+            together.weights.logs, one.weights.logs, rtol=0, atol=1e-9, msg=how
+        )
+        assert alike(together.weights.logs)
+    assert float((one.weights.logs[0] - one.weights.logs[1]).abs()) > 0.01  # they have moved
+
+
 CHECKS = [
+    steps_are_observed_as_in_one_process,
     sharded_as_one_process,
     float32_to_a_millionth,
     training_goes_on,
