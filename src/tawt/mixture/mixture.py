@@ -9,12 +9,13 @@ from torch.utils.data import DataLoader, default_collate
 
 from tawt.errors import ConfigError, DataError, WeightsError, suggestion
 from tawt.given import names_of
-from tawt.mixture.course import VERSION, Course, check_state
+from tawt.mixture.course import Course
 from tawt.mixture.draws import TaskDraws, Weights, check_tasks, shares_of
 from tawt.mixture.feeds import Collate, feed_of
 from tawt.mixture.fresh import FreshBatches
 from tawt.mixture.processes import check_alike, checked, group
 from tawt.mixture.settings import check_settings
+from tawt.mixture.states import VERSION, check_parts, check_state
 from tawt.mixture.streamed import Batched
 from tawt.weighting import Weighting
 
@@ -159,13 +160,13 @@ class Mixture:
         """Go on exactly from a saved state, with any number of processes.
 
         Raises:
-            TrainingError: It is the state of another mixture.
+            TrainingError: It is not a state of this mixture; nothing has changed then.
         """
-        check_state(state, self._identity())
-        self._course.load(state["step"], state["begun"])
-        self._alike = False
+        self._check_state(state)
         for name, feed in self._feeds.items():
             feed.load(state["feeds"][name])
+        self._course.load(state["step"], state["begun"])
+        self._alike = False
 
     def _drawn(self, step: int) -> tuple[Any, Any]:
         processes = self.processes
@@ -191,6 +192,13 @@ class Mixture:
         """What must be the same for a state to be loaded, and on every process."""
         sizes = {name: feed.size for name, feed in self._feeds.items()}
         return {"version": VERSION, "seed": int(self.seed), "sizes": sizes, "batches": self.batches}
+
+    def _check_state(self, state: Mapping[str, Any]) -> None:
+        check_state(state, self._identity())
+        check_parts(state, ["feeds"], what="the state")
+        check_parts(state["feeds"], list(self._feeds), what="`feeds`")
+        for name, feed in self._feeds.items():
+            feed.check_state(state["feeds"][name])
 
     def _check_alike(self) -> None:
         """Once, and where the process group was not overruled."""

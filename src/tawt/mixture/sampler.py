@@ -10,12 +10,20 @@ from torch.utils.data import Sampler
 
 from tawt.errors import DataError, TrainingError, is_whole
 from tawt.given import names_of
-from tawt.mixture.course import VERSION, Course, check_state
+from tawt.mixture.course import Course
 from tawt.mixture.draws import Draw, TaskDraws, Weights, check_tasks, shares_of
 from tawt.mixture.log import DrawLog
 from tawt.mixture.orders import Order
 from tawt.mixture.processes import Processes, check_alike, checked, group
 from tawt.mixture.settings import check_count, check_settings
+from tawt.mixture.states import (
+    VERSION,
+    check_counts,
+    check_draw,
+    check_list,
+    check_parts,
+    check_state,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -175,9 +183,9 @@ class MixtureSampler(Sampler[list[int]]):
                 come next, with positions that mean nothing.
 
         Raises:
-            TrainingError: It is the state of another mixture.
+            TrainingError: It is not a state of this mixture; nothing has changed then.
         """
-        check_state(state, self._identity())
+        self._check_state(state)
         self._course.load(state["step"], state["begun"])
         self._alike = False
         self._taken = {name: state["taken"][name] for name in self.sizes}
@@ -219,6 +227,15 @@ class MixtureSampler(Sampler[list[int]]):
         """What must be the same for a state to be loaded, and on every process."""
         seed, sizes = int(self.seed), dict(self.sizes)
         return {"version": VERSION, "seed": seed, "sizes": sizes, "batches": self.batches}
+
+    def _check_state(self, state: Mapping[str, Any]) -> None:
+        names = list(self.sizes)
+        check_state(state, self._identity())
+        check_parts(state, ["taken", "ahead"], what="the state")
+        check_counts(state["taken"], names, what="`taken`")
+        check_list(state["ahead"], what="`ahead`")
+        for draw in state["ahead"]:
+            check_draw(draw, names, what="`ahead`")
 
     def _check_alike(self) -> None:
         """Once, and where the process group was not overruled."""
