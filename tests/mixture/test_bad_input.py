@@ -23,6 +23,9 @@ BOTH = [
     (EVEN, {"floor": 0.6}, r"between 0 and 0\.5; got 0\.6"),
     (EVEN, {"processes": 0}, "`processes` must be a whole number of at least 1"),
     (EVEN, {"process": 2, "processes": 2}, "`process` must be a whole number from 0 to 1"),
+    (EVEN, {"hold": 0}, "`hold` must be a whole number of at least 1; got 0"),
+    (EVEN, {"hold": 2.0}, r"`hold` must be a whole number of at least 1; got 2\.0"),
+    (EVEN, {"hold": 2, "batches": "mixed"}, 'got hold=2 and batches="mixed"'),
     (EVEN, {"seed": 0.5}, r"`seed` must be a whole number; got 0\.5"),
 ]
 
