@@ -96,3 +96,20 @@ def test_a_source_of_a_weighting_needs_a_dataset():
         "'ner' is the target and also a source",
         lambda: TargetAware(sources=["pos", "ner"], target="ner", target_share=None),
     )
+
+
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_the_target_cannot_be_a_source_by_another_name(share):
+    weights = TargetAware(sources=["pos", "chunk"], target="ner", target_share=share)
+    examples = [1, 2, 3]
+    data = {"pos": [1], "chunk": examples, "ner": examples}
+    said = "The dataset of the target 'ner' is also that of the source 'chunk'"
+    refused(said, lambda: Mixture(data, weights, batch_size=1))
+    Mixture({**data, "ner": [1, 2, 3]}, weights, batch_size=1)  # alike, and other examples
+
+
+def test_two_sources_or_two_targets_may_share_a_dataset():
+    both = [1, 2, 3]
+    Mixture({"pos": both, "ner": both}, EVEN, batch_size=1)
+    weights = TargetAware(sources=["pos"], target={"ner": 0.5, "chunk": 0.5}, target_share=None)
+    Mixture({"pos": [1], "ner": both, "chunk": both}, weights, batch_size=1)

@@ -17,6 +17,7 @@ from tawt.mixture.processes import check_alike, checked, group
 from tawt.mixture.settings import check_settings
 from tawt.mixture.states import VERSION, check_parts, check_state, check_task
 from tawt.mixture.streamed import Batched
+from tawt.mixture.targets import check_target
 from tawt.weighting import Weighting
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Mixture:
         check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed, hold=hold)
         names = _names(datasets)
         trained = _trained(names, weights)
+        _check_targets(datasets, weights)
         self._draws = TaskDraws(weights, names=trained, seed=seed, floor=floor)
         self._feeds = {
             name: feed_of(
@@ -259,6 +261,14 @@ def _names(datasets: Mapping[str, Any]) -> list[str]:
     if not names:
         raise DataError("There must be at least one dataset; got none.")
     return names
+
+
+def _check_targets(datasets: Mapping[str, Any], weights: Weights) -> None:
+    targets = list(weights.target) if isinstance(weights, Weighting) else []
+    sources = {name: datasets[name] for name in datasets if name not in targets}
+    for name in targets:
+        if name in datasets:
+            check_target(datasets[name], name=name, sources=sources)
 
 
 def _trained(names: list[str], weights: Weights) -> list[str]:
