@@ -23,6 +23,9 @@ BOTH = [
     (EVEN, {"floor": 0.6}, r"between 0 and 0\.5; got 0\.6"),
     (EVEN, {"processes": 0}, "`processes` must be a whole number of at least 1"),
     (EVEN, {"process": 2, "processes": 2}, "`process` must be a whole number from 0 to 1"),
+    (EVEN, {"hold": 0}, "`hold` must be a whole number of at least 1; got 0"),
+    (EVEN, {"hold": 2.0}, r"`hold` must be a whole number of at least 1; got 2\.0"),
+    (EVEN, {"hold": 2, "batches": "mixed"}, 'got hold=2 and batches="mixed"'),
     (EVEN, {"seed": 0.5}, r"`seed` must be a whole number; got 0\.5"),
 ]
 
@@ -93,3 +96,20 @@ def test_a_source_of_a_weighting_needs_a_dataset():
         "'ner' is the target and also a source",
         lambda: TargetAware(sources=["pos", "ner"], target="ner", target_share=None),
     )
+
+
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_the_target_cannot_be_a_source_by_another_name(share):
+    weights = TargetAware(sources=["pos", "chunk"], target="ner", target_share=share)
+    examples = [1, 2, 3]
+    data = {"pos": [1], "chunk": examples, "ner": examples}
+    said = "The dataset of the target 'ner' is also that of the source 'chunk'"
+    refused(said, lambda: Mixture(data, weights, batch_size=1))
+    Mixture({**data, "ner": [1, 2, 3]}, weights, batch_size=1)  # alike, and other examples
+
+
+def test_two_sources_or_two_targets_may_share_a_dataset():
+    both = [1, 2, 3]
+    Mixture({"pos": both, "ner": both}, EVEN, batch_size=1)
+    weights = TargetAware(sources=["pos"], target={"ner": 0.5, "chunk": 0.5}, target_share=None)
+    Mixture({"pos": [1], "ner": both, "chunk": both}, weights, batch_size=1)

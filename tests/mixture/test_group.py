@@ -46,7 +46,8 @@ found["length"] = len(prepared)
 found["prepared"] = [batch.tolist() for batch in prepared]
 
 found["refused"] = []
-for settings in ({"seed": rank}, {"batch_size": 1 + rank}, {"floor": 0.1 * rank}):
+differing = [{"seed": rank}, {"batch_size": 1 + rank}, {"floor": 0.1 * rank}, {"hold": 1 + rank}]
+for settings in differing:
     try:
         next(iter(Mixture(data, weights, **{"batch_size": 2, **settings})))
     except TrainingError as error:
@@ -119,11 +120,12 @@ def test_accelerate_hands_out_one_task_to_all(both):
 
 def test_processes_with_different_configurations_are_refused(both):
     assert both[0]["refused"] == both[1]["refused"]
-    first, second, third, fourth = both[0]["refused"]
+    first, second, third, fourth, fifth = both[0]["refused"]
     assert "`seed` is 0 on process 0 and 1 on process 1" in first
     assert "`batch_size` is" in second
     assert "`floor` is 0.0 on process 0 and 0.1 on process 1" in third
-    assert "`weights` is" in fourth
+    assert "`hold` is 1 on process 0 and 2 on process 1" in fourth
+    assert "`weights` is" in fifth
     assert not any("\n" in message for message in both[0]["refused"])
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tawt.errors import TrainingError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-VERSION = 1
+    from collections.abc import Iterator
 
 
 class Course:
@@ -65,24 +63,3 @@ class Course:
         self.step, self.begun = step, begun
         self._loops += 1
         self._resumed = True
-
-
-def check_state(state: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    """Refuse a state that is not one of this mixture.
-
-    Args:
-        state: As saved.
-        expected: What it must say, of this mixture.
-    """
-    missing = [key for key in (*expected, "step", "begun") if key not in state]
-    if missing:
-        raise TrainingError(
-            f"This is not the state of such a mixture: it has no {missing[0]!r}. Pass what "
-            "`state_dict()` returned."
-        )
-    for key, value in expected.items():
-        if state[key] != value:
-            raise TrainingError(
-                f"The state is of another mixture: its `{key}` is {state[key]!r}, here it is "
-                f"{value!r}. Build the mixture as it was when the state was saved."
-            )

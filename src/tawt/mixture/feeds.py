@@ -46,6 +46,9 @@ class Feed(Protocol):
     def state(self) -> dict[str, Any]:
         """Where it is, JSON-able."""
 
+    def check_state(self, state: object) -> None:
+        """Refuse what is not such a state."""
+
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from there."""
 

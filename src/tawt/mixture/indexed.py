@@ -9,6 +9,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from tawt.mixture.orders import Order
+from tawt.mixture.states import check_counts
 from tawt.streams import derived_seed
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Indexed:
         self.size: int | None = len(dataset)
         self.batch_size = batch_size
         self.taken = 0
+        self._name = name
         self._dataset = dataset
         self._collate = collate
         self._loader = loader
@@ -115,6 +117,10 @@ class Indexed:
     def state(self) -> dict[str, Any]:
         """Where it is."""
         return {"taken": self.taken, "last": self._last, "measured": self._measured}
+
+    def check_state(self, state: object) -> None:
+        """Refuse what is not such a state."""
+        check_counts(state, ["taken", "last", "measured"], what=f"the place in {self._name!r}")
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from there."""

@@ -9,13 +9,15 @@ from torch.utils.data import DataLoader, default_collate
 
 from tawt.errors import ConfigError, DataError, WeightsError, suggestion
 from tawt.given import names_of
-from tawt.mixture.course import VERSION, Course, check_state
+from tawt.mixture.course import Course
 from tawt.mixture.draws import TaskDraws, Weights, check_tasks, shares_of
 from tawt.mixture.feeds import Collate, feed_of
 from tawt.mixture.fresh import FreshBatches
 from tawt.mixture.processes import check_alike, checked, group
 from tawt.mixture.settings import check_settings
+from tawt.mixture.states import VERSION, check_parts, check_state, check_task
 from tawt.mixture.streamed import Batched
+from tawt.mixture.targets import check_target
 from tawt.weighting import Weighting
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ class Mixture:
         seed: Of tasks and orders.
         floor: Least probability of drawing a task. Multiply losses by `factor(task)` to keep the
             objective Σ ω_t L_t; otherwise the floor changes it.
+        hold: How many steps in a row keep their task: the batches that one step of an optimiser
+            accumulates, for its gradient to be that of one task.
         process: Which of the processes this is; by default as in torch's process group.
         processes: How many there are.
 
@@ -76,19 +80,23 @@ class Mixture:
         collate: Collate | None = None,
         seed: int = 0,
         floor: float = 0.0,
+        hold: int = 1,
         process: int | None = None,
         processes: int | None = None,
     ) -> None:
         self.batches = batches
         self.seed = seed
+        self.hold = hold
         self._given = checked(process, processes)
         self._steps = steps
         self._collate = collate or default_collate
         self._course = Course()
+        self._held: str | None = None  # the task that was drawn last
         self._alike = False
-        check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed)
+        check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed, hold=hold)
         names = _names(datasets)
         trained = _trained(names, weights)
+        _check_targets(datasets, weights)
         self._draws = TaskDraws(weights, names=trained, seed=seed, floor=floor)
         self._feeds = {
             name: feed_of(
@@ -153,28 +161,36 @@ class Mixture:
         """Where it is, JSON-able, the same on every process."""
         feeds = {name: feed.state() for name, feed in self._feeds.items()}
         course = {"step": self._course.step, "begun": self._course.begun}
-        return {**self._identity(), **course, "feeds": feeds}
+        held = {} if self.hold == 1 else {"held": self._held if self.step % self.hold else None}
+        return {**self._identity(), **course, **held, "feeds": feeds}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on exactly from a saved state, with any number of processes.
 
         Raises:
-            TrainingError: It is the state of another mixture.
+            TrainingError: It is not a state of this mixture; nothing has changed then.
         """
-        check_state(state, self._identity())
-        self._course.load(state["step"], state["begun"])
-        self._alike = False
+        self._check_state(state)
         for name, feed in self._feeds.items():
             feed.load(state["feeds"][name])
+        self._held = state.get("held")
+        self._course.load(state["step"], state["begun"])
+        self._alike = False
 
     def _drawn(self, step: int) -> tuple[Any, Any]:
         processes = self.processes
         if self.batches == "one task":
-            (task,) = self._draws.draw(step).tasks
+            task = self._task(step)
             return task, self._feeds[task].batch(processes)
         size = next(iter(self._feeds.values())).batch_size
         tasks = self._draws.draw(step, count=size * processes.count).tasks
         return self._mixed(tasks, processes.part(len(tasks)))
+
+    def _task(self, step: int) -> str:
+        """Drawn for the first step of a group, and kept to its end, also where weights move."""
+        if self._held is None or step % self.hold == 0:
+            (self._held,) = self._draws.draw(step // self.hold).tasks
+        return self._held
 
     def _mixed(self, tasks: tuple[str, ...], part: slice) -> tuple[list[str], Any]:
         """This process's part of a batch whose examples are of these tasks."""
@@ -190,7 +206,18 @@ class Mixture:
     def _identity(self) -> dict[str, Any]:
         """What must be the same for a state to be loaded, and on every process."""
         sizes = {name: feed.size for name, feed in self._feeds.items()}
-        return {"version": VERSION, "seed": int(self.seed), "sizes": sizes, "batches": self.batches}
+        hold = {} if self.hold == 1 else {"hold": int(self.hold)}
+        kind = {"version": VERSION, "seed": int(self.seed), "sizes": sizes, "batches": self.batches}
+        return {**kind, **hold}
+
+    def _check_state(self, state: Mapping[str, Any]) -> None:
+        check_state(state, self._identity())
+        check_parts(state, ["feeds"], what="the state")
+        if state.get("held") is not None:
+            check_task(state["held"], self._draws.names, what="`held`")
+        check_parts(state["feeds"], list(self._feeds), what="`feeds`")
+        for name, feed in self._feeds.items():
+            feed.check_state(state["feeds"][name])
 
     def _check_alike(self) -> None:
         """Once, and where the process group was not overruled."""
@@ -198,7 +225,7 @@ class Mixture:
             sizes = {name: feed.batch_size for name, feed in self._feeds.items()}
             shares = {name: round(share, 9) for name, share in self._draws.shares().items()}
             settings = {"batch_size": sizes, "floor": self._draws.floor, "weights": shares}
-            tasks = {"tasks": list(self._feeds)}
+            tasks = {"tasks": list(self._feeds), "hold": self.hold}
             check_alike({**tasks, **self._identity(), **settings, "step": self.step})
         self._alike = True
 
@@ -234,6 +261,14 @@ def _names(datasets: Mapping[str, Any]) -> list[str]:
     if not names:
         raise DataError("There must be at least one dataset; got none.")
     return names
+
+
+def _check_targets(datasets: Mapping[str, Any], weights: Weights) -> None:
+    targets = list(weights.target) if isinstance(weights, Weighting) else []
+    sources = {name: datasets[name] for name in datasets if name not in targets}
+    for name in targets:
+        if name in datasets:
+            check_target(datasets[name], name=name, sources=sources)
 
 
 def _trained(names: list[str], weights: Weights) -> list[str]:

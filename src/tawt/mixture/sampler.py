@@ -10,12 +10,20 @@ from torch.utils.data import Sampler
 
 from tawt.errors import DataError, TrainingError, is_whole
 from tawt.given import names_of
-from tawt.mixture.course import VERSION, Course, check_state
+from tawt.mixture.course import Course
 from tawt.mixture.draws import Draw, TaskDraws, Weights, check_tasks, shares_of
 from tawt.mixture.log import DrawLog
 from tawt.mixture.orders import Order
 from tawt.mixture.processes import Processes, check_alike, checked, group
 from tawt.mixture.settings import check_count, check_settings
+from tawt.mixture.states import (
+    VERSION,
+    check_counts,
+    check_draw,
+    check_list,
+    check_parts,
+    check_state,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,6 +51,8 @@ class MixtureSampler(Sampler[list[int]]):
         batches: "one task" or "mixed": whether the task is drawn for a step or for each example.
         seed: Of tasks and orders.
         floor: Least probability of drawing a task; see `Mixture`.
+        hold: How many steps in a row keep their task: the batches that one step of an optimiser
+            accumulates, for its gradient to be that of one task.
         processes: How many share a step; by default those of torch's process group. Accelerate
             hands out a batch to each in turn, so that many in a row are of one task. With its
             `split_batches` pass 1, and the batch size of all together.
@@ -57,7 +67,7 @@ class MixtureSampler(Sampler[list[int]]):
 
     drop_last = False
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one subject and its settings, all but two by name
         self,
         sizes: Mapping[str, int],
         weights: Weights,
@@ -67,16 +77,18 @@ class MixtureSampler(Sampler[list[int]]):
         batches: Batches = "one task",
         seed: int = 0,
         floor: float = 0.0,
+        hold: int = 1,
         processes: int | None = None,
         process: int | None = None,
     ) -> None:
         super().__init__()
         check_count(batch_size, what="batch_size")
-        check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed)
+        check_settings(batch_size=batch_size, steps=steps, batches=batches, seed=seed, hold=hold)
         self.sizes = _checked_sizes(sizes)
         self.batch_size = batch_size
         self.batches = batches
         self.seed = seed
+        self.hold = hold
         self._own = process is not None
         self._given = checked(process, processes)
         self._steps = steps
@@ -157,12 +169,14 @@ class MixtureSampler(Sampler[list[int]]):
             for name, count in self._counts(draw).items():
                 taken[name] -= count
         begun = self._course.begun if self._course.begun <= at else self._course.begun - self.steps
+        held = self._log.recorded(at - 1, 1) if at % self.hold else None
         return {
             **self._identity(),
+            **({} if self.hold == 1 else {"held": None if held is None else _plain(held)}),
             "step": int(at),
             "begun": int(at) if at == begun + self.steps else begun,
             "taken": taken,
-            "ahead": [{"tasks": list(d.tasks), "factors": d.factors} for d in ahead],
+            "ahead": [_plain(draw) for draw in ahead],
         }
 
     def load_state_dict(self, state: Mapping[str, Any], *, skipped: int = 0) -> None:
@@ -175,14 +189,15 @@ class MixtureSampler(Sampler[list[int]]):
                 come next, with positions that mean nothing.
 
         Raises:
-            TrainingError: It is the state of another mixture.
+            TrainingError: It is not a state of this mixture; nothing has changed then.
         """
-        check_state(state, self._identity())
+        self._check_state(state)
         self._course.load(state["step"], state["begun"])
         self._alike = False
         self._taken = {name: state["taken"][name] for name in self.sizes}
-        ahead = [Draw(tuple(d["tasks"]), dict(d["factors"])) for d in state["ahead"]]
-        self._log = DrawLog(ahead=ahead, step=state["step"])
+        known = ([] if state.get("held") is None else [state["held"]]) + list(state["ahead"])
+        draws = [Draw(tuple(draw["tasks"]), dict(draw["factors"])) for draw in known]
+        self._log = DrawLog(ahead=draws, step=state["step"] + len(state["ahead"]) - len(draws))
         self._skipped = skipped
 
     def _yielded(self, skipped: int, steps: Iterator[int]) -> Iterator[list[int]]:
@@ -196,7 +211,7 @@ class MixtureSampler(Sampler[list[int]]):
         """One for each process."""
         whole = self.batch_size * self.processes.count
         count = 1 if self.batches == "one task" else whole
-        draw = self._log.recorded(step, count) or self._draws.draw(step, count=count)
+        draw = self._known(step, count) or self._draws.draw(step // self.hold, count=count)
         self._log.add(step, draw)
         windows = {name: iter(self._window(name, n)) for name, n in self._counts(draw).items()}
         tasks = draw.tasks * (whole // count)
@@ -204,6 +219,13 @@ class MixtureSampler(Sampler[list[int]]):
         return [
             found[start : start + self.batch_size] for start in range(0, whole, self.batch_size)
         ]
+
+    def _known(self, step: int, count: int) -> Draw | None:
+        """What was drawn for a step before, or for the group of steps that it goes on with."""
+        known = self._log.recorded(step, count)
+        if known is None and step % self.hold:
+            return self._log.recorded(step - 1, count)
+        return known
 
     def _window(self, name: str, count: int) -> Indices:
         self._taken[name] += count
@@ -218,16 +240,34 @@ class MixtureSampler(Sampler[list[int]]):
     def _identity(self) -> dict[str, Any]:
         """What must be the same for a state to be loaded, and on every process."""
         seed, sizes = int(self.seed), dict(self.sizes)
-        return {"version": VERSION, "seed": seed, "sizes": sizes, "batches": self.batches}
+        hold = {} if self.hold == 1 else {"hold": int(self.hold)}
+        kind = {"version": VERSION, "seed": seed, "sizes": sizes, "batches": self.batches}
+        return {**kind, **hold}
+
+    def _check_state(self, state: Mapping[str, Any]) -> None:
+        names = list(self.sizes)
+        check_state(state, self._identity())
+        check_parts(state, ["taken", "ahead"], what="the state")
+        check_counts(state["taken"], names, what="`taken`")
+        check_list(state["ahead"], what="`ahead`")
+        for draw in state["ahead"]:
+            check_draw(draw, names, what="`ahead`")
+        if state.get("held") is not None:
+            check_draw(state["held"], names, what="`held`")
 
     def _check_alike(self) -> None:
         """Once, and where the process group was not overruled."""
         if self._given is None:
             shares = {name: round(share, 9) for name, share in self._draws.shares().items()}
             settings = {"batch_size": self.batch_size, "steps": self.steps, "step": self.step}
+            settings |= {"hold": self.hold}
             order = {"tasks": list(self.sizes), "floor": self._draws.floor, "weights": shares}
             check_alike({**order, **self._identity(), **settings})
         self._alike = True
+
+
+def _plain(draw: Draw) -> dict[str, Any]:
+    return {"tasks": list(draw.tasks), "factors": draw.factors}
 
 
 def _checked_sizes(sizes: Mapping[str, int]) -> dict[str, int]:

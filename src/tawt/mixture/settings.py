@@ -11,7 +11,7 @@ Batches = Literal["one task", "mixed"]
 
 
 def check_settings(
-    *, batch_size: int | None, steps: int | None, batches: str, seed: object
+    *, batch_size: int | None, steps: int | None, batches: str, seed: object, hold: int
 ) -> None:
     """Refuse settings that no mixture can have.
 
@@ -20,6 +20,7 @@ def check_settings(
         steps: Of one loop, if it is given.
         batches: What a batch is of.
         seed: Of the mixture.
+        hold: How many steps in a row keep their task.
     """
     if batch_size is not None:
         check_count(batch_size, what="batch_size")
@@ -27,6 +28,12 @@ def check_settings(
         check_count(steps, what="steps")
     if batches not in ("one task", "mixed"):
         raise ConfigError(f'`batches` must be "one task" or "mixed"; got {batches!r}.')
+    check_count(hold, what="hold")
+    if hold != 1 and batches == "mixed":
+        raise ConfigError(
+            f"`hold` keeps the task of a step, and in mixed batches each example has its own; got "
+            f'hold={hold} and batches="mixed". Leave one of them out.'
+        )
     if not is_whole(seed):
         raise ConfigError(f"`seed` must be a whole number; got {seed!r}.")
 

@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from torch.utils.data.distributed import DistributedSampler
 
 from tawt.errors import ConfigError, DataError
+from tawt.mixture.states import check_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,6 +65,10 @@ class Cycle:
         if self._within and _keeps_its_place(self._source):
             found["place"] = self._source.state_dict()
         return found
+
+    def check_state(self, state: object) -> None:
+        """Refuse what is not such a state; the source's own place is for the source to judge."""
+        check_counts(state, ["pass", "within"], what=f"the place in {self._name!r}")
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from there, at the source's own place or by reading up to it."""
@@ -144,6 +149,10 @@ class Streamed:
         """Where it is."""
         return self._cycle.state()
 
+    def check_state(self, state: object) -> None:
+        """Refuse what is not such a state."""
+        self._cycle.check_state(state)
+
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from there."""
         self._cycle.load(state)
@@ -204,6 +213,10 @@ class Batched:
     def state(self) -> dict[str, Any]:
         """Where it is."""
         return self._cycle.state()
+
+    def check_state(self, state: object) -> None:
+        """Refuse what is not such a state."""
+        self._cycle.check_state(state)
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from there."""

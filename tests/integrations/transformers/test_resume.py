@@ -101,6 +101,47 @@ def test_numbers_that_a_callback_changed_are_restored(tmp_path):
     assert found[0][0] == {"near": 0.1, "far": 0.9}
 
 
+class _Fills(TrainerCallback):
+    """Sets the gradient of the second step."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def on_pre_optimizer_step(self, args, state, control, model, **_):
+        if state.global_step == 1:
+            for parameter in model.parameters():
+                parameter.grad.fill_(self.value)
+
+
+@pytest.mark.xfail(
+    raises=ValueError,
+    strict=False,
+    reason="the state of a weighting holds the numbers of a gradient that is not finite",
+)
+def test_a_gradient_that_is_not_finite_can_be_saved_and_resumed_from(tmp_path):
+    """As in mixed precision, weights see the gradient and the optimiser does not."""
+
+    def made(folder):
+        trainer = tiny.trainer(
+            folder,
+            settings={"save_strategy": "steps", "save_steps": 1, "max_steps": 8},
+            measure="training steps",
+            update_every=4,
+            floor=0.2,
+            callbacks=[_Fills(float("inf"))],  # called before the weights' own
+        )
+        trainer.add_callback(_Fills(0.0))  # and after them
+        return trainer
+
+    whole = made(tmp_path / "whole")
+    whole.train()
+    assert whole.weights.history.updates == 2
+    for stop in (1, 2, 5):
+        again = made(tmp_path / f"from {stop}")
+        again.train(resume_from_checkpoint=str(tmp_path / "whole" / f"checkpoint-{stop}"))
+        same(whole, again)
+
+
 def test_epochs_of_another_length_go_on_where_they_were(tmp_path):
     """With twice the accumulation an epoch has half the steps, and the Trainer skips others."""
     settings = {"save_strategy": "steps", "save_steps": 5, "max_steps": 5}

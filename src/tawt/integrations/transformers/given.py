@@ -12,6 +12,7 @@ from tawt.errors import ConfigError, DataError, WeightsError
 from tawt.given import names_of
 from tawt.mixture import shares_of
 from tawt.mixture.draws import check_tasks
+from tawt.mixture.targets import check_target
 from tawt.weighting import Weighting
 
 if TYPE_CHECKING:
@@ -153,22 +154,14 @@ def _targets(trained: dict[str, Any], given: Any, weights: Weights) -> dict[str,
                 f"There is no dataset of the target {name!r}, towards which weights are learned. "
                 "Pass target_dataset=…; it may be the eval dataset, which is then no longer unseen."
             )
+    sources = {name: trained[name] for name in trained if name not in names}
     for name in found:
         if name not in names:
             raise DataError(
                 f"`target_dataset` has {name!r}, which is not a target ({', '.join(names)})."
             )
-        _check_no_source(found[name], name=name, trained=trained)
+        check_target(found[name], name=name, sources=sources)
     return {name: _checked(found[name], name=name) for name in names}
-
-
-def _check_no_source(dataset: Any, *, name: str, trained: dict[str, Any]) -> None:
-    for source, other in trained.items():
-        if other is dataset and source != name:
-            raise DataError(
-                f"The dataset of the target {name!r} is also that of the source {source!r}, which "
-                "would agree with it whatever it holds. Pass other examples."
-            )
 
 
 def _checked(dataset: Any, *, name: str) -> Any:

@@ -34,8 +34,9 @@ class Place:
     def begin_epoch(self) -> None:
         """After one that was stopped: what its loader had fetched ahead is not trained on."""
         if self.trained < self.sampler.step:
-            self.trained = self.sampler.step
-            self.sampler.load_state_dict({**self.sampler.state_dict(), "begun": self.trained})
+            state = self._regrouped(self.sampler.state_dict())
+            self.trained = state["step"]
+            self.sampler.load_state_dict({**state, "begun": self.trained})
 
     def next(self) -> Draw:
         """What was drawn for the batch that is trained on now; counts it."""
@@ -70,6 +71,8 @@ class Place:
             step: Of the optimiser, at which it was saved.
         """
         saved = dict(state["sampler"])
+        if saved.get("hold", 1) != self.sampler.hold:  # another accumulation
+            saved = self._regrouped(saved)
         steps = self.sampler.steps // self._accumulated
         skipped = step % steps * self._accumulated
         saved["begun"] = saved["step"] - skipped
@@ -77,3 +80,10 @@ class Place:
         self.trained = saved["step"]
         if self.fresh is not None and state["fresh"] is not None:
             self.fresh.load_state_dict(state["fresh"])
+
+    def _regrouped(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The state at the beginning of a group that keeps its task, for steps to be in line."""
+        hold = self.sampler.hold
+        step = -(-state["step"] // hold) * hold
+        grouped = {**state, "step": step, "ahead": [], "hold": hold}
+        return {key: grouped[key] for key in grouped if key != "held"}

@@ -68,7 +68,8 @@ class Weighted(_Base):
         floor: Least probability of drawing a dataset. Losses are multiplied by ω_t / p_t, so the
             objective stays Σ ω_t L_t.
         measure: "fresh batches" measures each dataset when weights move; "training steps" takes
-            alignments from the gradients of training, and measures the target alone.
+            alignments from the gradients of training, and measures the target alone. All batches
+            that a step of the optimiser accumulates are then of one dataset.
         aim_every: With "training steps", steps of the optimiser between two gradients of the
             target.
         options: All that the trainer takes by name.
@@ -188,12 +189,18 @@ class Weighted(_Base):
             "batch_size": arguments.per_device_train_batch_size,
             "seed": arguments.seed if arguments.data_seed is None else arguments.data_seed,
             "floor": self.__settings.floor,
+            "hold": self.__hold(),
         }
         sizes = self.__laid.sizes
         passed = MixtureSampler(sizes, self.weights, **settings).steps
         accumulated = arguments.gradient_accumulation_steps
         steps = -(-passed // accumulated) * accumulated
         return MixtureSampler(sizes, self.weights, steps=steps, **settings)
+
+    def __hold(self) -> int:
+        """Batches in a row of one dataset: a step's, where its gradient shows an alignment."""
+        observed = is_learned(self.weights) and self.__settings.measure == "training steps"
+        return self.args.gradient_accumulation_steps if observed else 1
 
     def __placed(self, sampler: MixtureSampler, collate: Any) -> Place:
         fresh = None
