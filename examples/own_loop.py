@@ -27,20 +27,20 @@ heads = nn.ModuleDict({name: nn.Linear(64, 2) for name in data})
 optimiser = torch.optim.SGD([*encoder.parameters(), *heads.parameters()], lr=0.1)
 
 
-def loss_of(task: str, batch: list[Tensor]) -> Tensor:
+def loss_on(task: str, batch: list[Tensor]) -> Tensor:
     inputs, labels = batch
     return cross_entropy(heads[task](encoder(inputs)), labels)
 
 
 weights = TargetAware(sources=["related", "noise"], target="goal", target_share=0.3)  # 1
-batches = Mixture(data, weights, batch_size=32, steps=400)  # 2
+mixture = Mixture(data, weights, batch_size=32, steps=400)  # 2
 
-for step, (task, batch) in enumerate(batches, start=1):
+for step, (task, batch) in enumerate(mixture, start=1):
     optimiser.zero_grad()
-    loss_of(task, batch).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    loss_on(task, batch).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     optimiser.step()
     if step % 10 == 0:
-        weights.update(encoder, loss_of=batches.fresh(loss_of))  # 3
+        weights.update(encoder, loss_of=mixture.fresh(loss_on))  # 3
 
 for task, share in weights.shares().items():
     print(f"{task:8} {share:.3f}")

@@ -142,3 +142,9 @@ def test_the_loop_of_the_documentation_learns_which_source_helps():
             weights.update(encoder, loss_of=batches.fresh(loss_of))
     assert weights["near"] > 2 * weights["noise"]
     assert weights.skipped == 0
+
+
+def test_the_loss_of_a_task_is_made_from_the_loss_on_a_batch():
+    mixture = Mixture({"a": [1.0, 2.0, 3.0, 4.0]}, {"a": 1}, batch_size=2)
+    loss_of = mixture.fresh(loss_on=lambda task, batch: batch.sum())
+    assert float(loss_of("a")) + float(loss_of("a")) == 10  # all examples, half of them each time

@@ -20,7 +20,7 @@ class FreshBatches:
 
     Args:
         feeds: By task.
-        loss_of: From a task and a batch to a scalar loss.
+        loss_on: From a task and a batch to a scalar loss.
         processes: Which of them this is.
         listed: Whether the task is given as a list with a name for each example.
     """
@@ -28,13 +28,13 @@ class FreshBatches:
     def __init__(
         self,
         feeds: Mapping[str, Feed],
-        loss_of: Callable[[Any, Any], Tensor],
+        loss_on: Callable[[Any, Any], Tensor],
         *,
         processes: Processes,
         listed: bool,
     ) -> None:
         self._feeds = feeds
-        self._loss_of = loss_of
+        self._loss_on = loss_on
         self._processes = processes
         self._listed = listed
         self._asked: set[str] = set()
@@ -42,7 +42,7 @@ class FreshBatches:
     def __call__(self, task: str) -> Any:
         """The task's loss; of several processes, with the number of examples on this one."""
         batch, examples = self.batch(task)
-        loss = self._loss_of([task] * examples if self._listed else task, batch)
+        loss = self._loss_on([task] * examples if self._listed else task, batch)
         return loss if self._processes.count == 1 else (loss, examples)
 
     def batch(self, task: str) -> tuple[Any, int]:

@@ -46,8 +46,8 @@ class Mixture:
     Args:
         datasets: By name: map-style datasets, whose examples come once in each pass in an order
             that is new every time; iterable ones, read again when they end; or `DataLoader`s. A
-            plain loader is taken apart and its examples drawn as a dataset's are, by its workers;
-            one with a sampler of its own gives its batches as they come.
+            plain loader is taken apart and its examples drawn like those of a dataset, by its
+            workers; one with a sampler of its own gives its batches as they come.
         weights: A weighting such as `TargetAware`, `SourceWeights`, or numbers by name.
         batch_size: Examples of one process in a step; loaders have their own.
         steps: Of one loop; a pass over all examples that are trained on, where their number is
@@ -141,21 +141,21 @@ class Mixture:
         drawn = self._course.loop(len(self))
         return (self._drawn(step) for step in drawn)
 
-    def fresh(self, loss_of: Callable[[Any, Any], Tensor]) -> FreshBatches:
+    def fresh(self, loss_on: Callable[[Any, Any], Tensor]) -> FreshBatches:
         """The `loss_of` that one `update` of the weights needs, on batches that are not training's.
 
         Examples have an order of their own, pass over those that training took last, and are
         others at a second call. Call it for every update.
 
         Args:
-            loss_of: From a task and a batch, as in the loop, to the mean loss, a scalar tensor.
+            loss_on: From a task and a batch, as in the loop, to the mean loss, a scalar tensor.
 
         Returns:
             From a task to its loss on a fresh batch; of several processes, to the loss and the
             number of examples on this one.
         """
         mixed = self.batches == "mixed"
-        return FreshBatches(self._feeds, loss_of, processes=self.processes, listed=mixed)
+        return FreshBatches(self._feeds, loss_on, processes=self.processes, listed=mixed)
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is, JSON-able, the same on every process."""
