@@ -113,11 +113,6 @@ class _Fills(TrainerCallback):
                 parameter.grad.fill_(self.value)
 
 
-@pytest.mark.xfail(
-    raises=ValueError,
-    strict=False,
-    reason="the state of a weighting holds the numbers of a gradient that is not finite",
-)
 def test_a_gradient_that_is_not_finite_can_be_saved_and_resumed_from(tmp_path):
     """As in mixed precision, weights see the gradient and the optimiser does not."""
 
