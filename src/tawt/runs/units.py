@@ -131,6 +131,9 @@ def ranked(
     starts = np.cumsum([0, *(len(found[0]) for found in each)])
     # NaN is last, whatever the sign.
     order = np.lexsort((sign * factors, np.round(sign * apart, 4)))[:most]
+    # Rounded as they are shown, or 1.678 could stand before 1.677.
+    shown = [_known(apart[place]) for place in order]
+    order = order[np.argsort([math.nan if x is None else sign * x for x in shown], kind="stable")]
     for rank, place in enumerate(order.tolist(), start=1):
         number = int(np.searchsorted(starts, place, side="right")) - 1
         task, index = by_name[sources[number]], int(place - starts[number])
