@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tawt.gradients import Gradient, squared_norm, width
-from tawt.ranks import Shards
+from tawt.ranks import Ranks, Shards, own_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,9 +26,10 @@ class Direction:
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
-        parts = [local_part(parameter) for parameter in parameters]
+        parts = [own_part(parameter).detach() for parameter in parameters]
         self.shapes = [tuple(part.shape) for part in parts]
-        self.copies = _copies(parameters)
+        shards = Shards.of(parameters, processes=Ranks.of(None).size)
+        self.copies = None if shards is None else shards.copies
         """Where parameters are sharded, how many processes have the same part."""
         self._stretches = list(_stretches(parts))
         self._held = [
@@ -96,13 +97,6 @@ class Direction:
         return torch.stack([term.to(home) for term in terms]).double().sum()
 
 
-def local_part(tensor: Tensor) -> Tensor:
-    """The tensor itself; of a sharded one, the part that this process has."""
-    local = getattr(tensor, "to_local", None)
-    part: Tensor = tensor if local is None else local()
-    return part.detach()
-
-
 def _stretches(parts: Sequence[Tensor]) -> Iterator[list[int]]:
     """Places of parameters that are compared together: of one device and precision, in order."""
     homes: dict[tuple[torch.device, torch.dtype], list[int]] = {}
@@ -117,10 +111,3 @@ def _stretches(parts: Sequence[Tensor]) -> Iterator[list[int]]:
                 stretch = []
             stretch.append(place)
         yield stretch
-
-
-def _copies(parameters: Sequence[Tensor]) -> int | None:
-    if not hasattr(parameters[0], "to_local"):
-        return None
-    shards = Shards.of(parameters, processes=torch.distributed.get_world_size())
-    return None if shards is None else shards.copies

@@ -22,7 +22,8 @@ from torch import Tensor
 
 from tawt.errors import TrainingError, WeightsError
 from tawt.hypergradient import Hypergradient
-from tawt.weighting.direction import Direction, local_part
+from tawt.ranks import own_part
+from tawt.weighting.direction import Direction
 from tawt.weighting.leads import Leads
 from tawt.weighting.seen import Products, SeenStep, SeenSteps
 
@@ -307,7 +308,7 @@ class Observer:
 def _gradients(parameters: Sequence[Tensor]) -> Gradient:
     """Their `.grad`, of a sharded one its part."""
     found = [parameter.grad for parameter in parameters]
-    return [None if entry is None else _dense(local_part(entry)) for entry in found]
+    return [None if entry is None else _dense(own_part(entry).detach()) for entry in found]
 
 
 def _dense(entry: Tensor) -> Tensor:
