@@ -109,19 +109,13 @@ class TaskDraws:
 
     def probabilities(self) -> dict[str, float]:
         """p_t now: ω_t, raised by the floor."""
-        return {name: self._raised(share) for name, share in self.shares().items()}
+        tasks = len(self.names)
+        return {n: raised(s, floor=self.floor, tasks=tasks) for n, s in self.shares().items()}
 
     def factors(self) -> dict[str, float]:
-        """ω_t / p_t now: what a loss is multiplied by so that the objective stays Σ ω_t L_t.
-
-        Where a weight is not zero, not less than 1e-4: the step's gradient can still be observed.
-        """
-        if self.floor == 0:
-            return dict.fromkeys(self.names, 1.0)
-        return {
-            name: max(share / self._raised(share), _LEAST_FACTOR if share else 0.0)
-            for name, share in self.shares().items()
-        }
+        """ω_t / p_t now: what a loss is multiplied by so that the objective stays Σ ω_t L_t."""
+        tasks = len(self.names)
+        return {n: factor(s, floor=self.floor, tasks=tasks) for n, s in self.shares().items()}
 
     def draw(self, step: int, *, count: int = 1) -> Draw:
         """The task of a step, or of each of the `count` examples in a mixed batch."""
@@ -131,8 +125,34 @@ class TaskDraws:
         found = np.searchsorted(edges / edges[-1], points, side="right")
         return Draw(tuple(self.names[place] for place in found), self.factors())
 
-    def _raised(self, share: float) -> float:
-        return self.floor + (1 - len(self.names) * self.floor) * share
+
+def raised(share: float, *, floor: float, tasks: int) -> float:
+    """The probability p_t of drawing a task of this share.
+
+    Args:
+        share: ω_t.
+        floor: Least probability of every task.
+        tasks: How many there are.
+
+    Example:
+        >>> raised(0.0, floor=0.1, tasks=2), raised(1.0, floor=0.1, tasks=2)
+        (0.1, 0.9)
+    """
+    return floor + (1 - tasks * floor) * share
+
+
+def factor(share: float, *, floor: float, tasks: int) -> float:
+    """ω_t / p_t; arguments as for `raised`.
+
+    Where a weight is not zero, not less than 1e-4: the step's gradient can still be observed.
+
+    Example:
+        >>> factor(0.0, floor=0.1, tasks=2), factor(0.3, floor=0.0, tasks=2)
+        (0.0, 1.0)
+    """
+    if floor == 0:
+        return 1.0
+    return max(share / raised(share, floor=floor, tasks=tasks), _LEAST_FACTOR if share else 0.0)
 
 
 def check_tasks(weighed: Mapping[str, float], datasets: Sequence[str]) -> None:

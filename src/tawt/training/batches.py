@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from tawt.mixture.draws import factor, raised
 from tawt.streams import stream
 from tawt.tasks import Batch, Examples
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tawt.weights import SourceWeights
 
 
-_LEAST_SCALE = 1e-4  # squares of gradients that were scaled by less would be lost in float32
 _GROUP = 8  # examples of like length, at most
 _RANKS = 4  # from short to long, at least, that a batch is of
 _MIXED_TOGETHER = 32  # batches: enough that groups are alike
@@ -111,8 +111,7 @@ class Schedule:
     def scale(self, task: str, examples: int, *, shares: Mapping[str, float]) -> float:
         """What the mean loss of a batch is multiplied by."""
         if self.sampling == "weight":
-            known = max(shares[task] / self._chance(shares[task]), _LEAST_SCALE)
-            return 1.0 if self.explored == 0 else known
+            return factor(shares[task], floor=self._floor, tasks=len(self.sizes))
         return shares[task] * self.length * examples / self.sizes[task]
 
     def _shuffled(self, epoch: int) -> list[Step]:
@@ -128,7 +127,8 @@ class Schedule:
     def _drawn(self, epoch: int, position: int, shares: Mapping[str, float]) -> Step:
         draw = stream(self.seed, self.phase, "epoch", epoch, "step", position)
         names = list(self.sizes)
-        chances = np.array([self._chance(shares[name]) for name in names])
+        tasks = len(names)
+        chances = np.array([raised(shares[n], floor=self._floor, tasks=tasks) for n in names])
         chosen = draw
         if self.hold > 1:
             group = (epoch * self.length + position) // self.hold
@@ -137,8 +137,9 @@ class Schedule:
         size = self.sizes[task]
         return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
 
-    def _chance(self, share: float) -> float:
-        return (1 - self.explored) * share + self.explored / len(self.sizes)
+    @property
+    def _floor(self) -> float:
+        return self.explored / len(self.sizes)
 
     def _mixed(self, task: str, order: Indices, draw: np.random.Generator) -> Indices:
         """The same examples, those of every batch in groups of like length, one of each rank.
