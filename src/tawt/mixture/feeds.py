@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from torch.utils.data import (
     BatchSampler,
@@ -37,9 +37,6 @@ class Feed(Protocol):
     def batch(self, processes: Processes) -> Any:
         """The next batch of this process."""
 
-    def examples(self, count: int, mine: Indices) -> list[Any]:
-        """Of the next `count` examples, those at these places."""
-
     def fresh(self, processes: Processes, *, first: bool) -> tuple[Any, int]:
         """A batch to measure by, and its number of examples."""
 
@@ -51,6 +48,14 @@ class Feed(Protocol):
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Go on from there."""
+
+
+@runtime_checkable
+class ExampleFeed(Feed, Protocol):
+    """Gives single examples too, for mixed batches; a loader's batches are not taken apart."""
+
+    def examples(self, count: int, mine: Indices) -> list[Any]:
+        """Of the next `count` examples, those at these places."""
 
 
 def feed_of(

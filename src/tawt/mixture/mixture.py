@@ -11,7 +11,7 @@ from tawt.errors import ConfigError, DataError, WeightsError, suggestion
 from tawt.given import names_of
 from tawt.mixture.course import Course
 from tawt.mixture.draws import TaskDraws, Weights, check_tasks, shares_of
-from tawt.mixture.feeds import Collate, feed_of
+from tawt.mixture.feeds import Collate, ExampleFeed, feed_of
 from tawt.mixture.fresh import FreshBatches
 from tawt.mixture.processes import check_alike, checked, group
 from tawt.mixture.settings import check_settings
@@ -199,7 +199,9 @@ class Mixture:
         for task in dict.fromkeys(tasks):
             owned = np.flatnonzero([name == task for name in tasks])
             mine = np.flatnonzero(np.isin(owned, places))
-            examples = self._feeds[task].examples(len(owned), mine)
+            feed = self._feeds[task]
+            assert isinstance(feed, ExampleFeed)  # loaders were refused
+            examples = feed.examples(len(owned), mine)
             found |= zip(owned[mine].tolist(), examples, strict=True)
         return list(tasks[part]), self._collate([found[place] for place in places.tolist()])
 

@@ -201,10 +201,6 @@ class Batched:
             return self._cycle.next()
         return [self._cycle.next() for _ in range(processes.count)][processes.index]
 
-    def examples(self, count: int, mine: Indices) -> list[Any]:
-        """Nothing: batches are not taken apart, and a mixture of examples refuses loaders."""
-        raise NotImplementedError
-
     def fresh(self, processes: Processes, *, first: bool) -> tuple[Any, int]:
         """The loader's next batch, which training then does not see."""
         found = self.batch(processes)

@@ -112,7 +112,7 @@ class Buckets:
         if self._scatters:
             try:
                 _reduce_scatter(mine, sent, group=ranks.group)
-            except (NotImplementedError, RuntimeError) as error:
+            except RuntimeError as error:
                 if not _is_unsupported(error):
                     raise
                 self._scatters = False  # in all processes alike
