@@ -2,7 +2,8 @@
 
 from tawt.tasks.examples import Batch, Examples, Shown
 from tawt.tasks.kind import Kind
+from tawt.tasks.measure import Measure
 from tawt.tasks.model import MultiTaskModel
 from tawt.tasks.task import SplitName, Task
 
-__all__ = ["Batch", "Examples", "Kind", "MultiTaskModel", "Shown", "SplitName", "Task"]
+__all__ = ["Batch", "Examples", "Kind", "Measure", "MultiTaskModel", "Shown", "SplitName", "Task"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from tawt.errors import DataError
+from tawt.tasks.measure import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,9 @@ class Kind(ABC):
     """What kind of answer a task wants: its head, its loss and its score."""
 
     metric: str
-    """Which of `scores` is the one that counts; higher is better."""
+    """Which of `scores` is the one that counts."""
+    measure: Measure = Measure()
+    """How that score is read: in percent, higher being better, unless the kind says otherwise."""
 
     @abstractmethod
     def head(self, width: int) -> nn.Module:
