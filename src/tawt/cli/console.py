@@ -90,10 +90,12 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 
 def comparison_table(comparison: Comparison) -> Table:
     """The table of a comparison, narrow enough for eighty columns."""
+    lower = ", lower is better" if comparison.measure.lower_is_better else ""
     table = Table(
         title=Text(  # no markup in a target's name
             plain(
-                f"{comparison.metric} on {comparison.target}, test examples (%), "
+                f"{comparison.metric} on {comparison.target}, test examples "
+                f"({comparison.measure.title}{lower}), "
                 f"{len(comparison.seeds)} seeds"
             ),
             style="table.title",
@@ -113,7 +115,7 @@ def comparison_table(comparison: Comparison) -> Table:
     table.add_column("p t-test\nbootstrap", justify="right", no_wrap=True)
     for row in comparison.rows:
         name, mean, spread, against, gain, interval, better, p, p_bootstrap, _ = tables.cells(
-            row, seeds=len(comparison.seeds)
+            row, seeds=len(comparison.seeds), measure=comparison.measure
         )
         table.add_row(
             _two_lines(name, f"over {against}" if against else ""),

@@ -10,6 +10,7 @@ from tawt.compare.folder import CONFIG
 from tawt.errors import RunError
 from tawt.files import shapes
 from tawt.runs.folder import COMPARISON
+from tawt.tasks import Measure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ class RowResult:
     """Final shares, averaged over seeds."""
     against: str | None = None
     difference: float | None = None
-    """Mean score over that of the row it is compared with."""
+    """By how much the mean score is better than that of the row it is compared with."""
     wins: int | None = None
     """Seeds on which it is better than that row."""
     p_value: float | None = None
@@ -57,6 +58,8 @@ class Comparison:
     """Training time of all runs together."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Rows that would have been the same runs as others, and the rows that stand for them."""
+    measure: Measure = field(default_factory=Measure)
+    """How scores are read."""
 
     def row(self, name: str) -> RowResult | None:
         """The row of that name, if it is in the table."""
@@ -72,7 +75,8 @@ def load_comparison(folder: Path) -> Comparison:
     shapes.check(values, shapes.Table, folder / COMPARISON)
     try:
         rows = [_loaded(row) for row in values.pop("rows")]
-        comparison = Comparison(rows=rows, **values)
+        measure = Measure(**values.pop("measure", {}))
+        comparison = Comparison(rows=rows, measure=measure, **values)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{folder / COMPARISON} is damaged: {error}.") from error
     if not comparison.rows or not (folder / CONFIG).exists():

@@ -32,7 +32,10 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
         title=f"{comparison.target}: which data helped",
         lead=in_words(comparison),
         headings=HEADINGS,
-        rows=[cells(row, seeds=len(comparison.seeds)) for row in comparison.rows],
+        rows=[
+            cells(row, seeds=len(comparison.seeds), measure=comparison.measure)
+            for row in comparison.rows
+        ],
         caption=caption(comparison),
         plots=[Plot("scores", "Scores", scores(comparison))],
         sections=sections,

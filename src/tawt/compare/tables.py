@@ -10,6 +10,7 @@ from tawt.significance import RESAMPLES
 
 if TYPE_CHECKING:
     from tawt.compare import Comparison, RowResult
+    from tawt.tasks import Measure
 
 HEADINGS = (
     "",
@@ -25,23 +26,24 @@ HEADINGS = (
 )
 
 
-def cells(row: RowResult, *, seeds: int) -> tuple[str, ...]:
+def cells(row: RowResult, *, seeds: int, measure: Measure) -> tuple[str, ...]:
     """The cells of one row, in the order of `HEADINGS`.
 
     Example:
         >>> from tawt.compare import RowResult
+        >>> from tawt.tasks import Measure
         >>> row = RowResult("joint", [0.5, 0.7], 0.6, 0.1414, {}, "single-task", 0.1, 2, 0.0004)
-        >>> cells(row, seeds=2)
+        >>> cells(row, seeds=2, measure=Measure())
         ('joint', '60.0', '± 14.1', 'single-task', '+10.0', '', '2 of 2', '< 0.001', '', '')
     """
-    first = (row.name, f"{100 * row.mean:.1f}", f"± {100 * row.spread:.1f}")
+    first = (row.name, measure.shown(row.mean), f"± {measure.shown(row.spread)}")
     if row.against is None or row.difference is None:
         return first + ("",) * (len(HEADINGS) - len(first))
     return (
         *first,
         row.against,
-        f"{100 * row.difference:+.1f}",
-        interval_text(row.interval),
+        measure.shown_gain(row.difference),
+        interval_text(row.interval, measure=measure),
         f"{row.wins} of {seeds}",
         p_text(row.p_value),
         p_text(row.p_bootstrap),
@@ -49,14 +51,15 @@ def cells(row: RowResult, *, seeds: int) -> tuple[str, ...]:
     )
 
 
-def interval_text(ends: tuple[float, float] | None) -> str:
-    """An interval as one reads it, in percent.
+def interval_text(ends: tuple[float, float] | None, *, measure: Measure) -> str:
+    """The interval of a gain as one reads it.
 
     Example:
-        >>> interval_text((-0.004, 0.0312)), interval_text(None)
-        ('-0.4 to +3.1', '')
+        >>> from tawt.tasks import Measure
+        >>> interval_text((-0.004, 0.0312), measure=Measure())
+        '-0.4 to +3.1'
     """
-    return "" if ends is None else f"{100 * ends[0]:+.1f} to {100 * ends[1]:+.1f}"
+    return "" if ends is None else " to ".join(measure.shown_gain(end) for end in ends)
 
 
 def p_text(value: float | None) -> str:
@@ -76,10 +79,7 @@ def markdown(comparison: Comparison) -> str:
     lines = [
         "| " + " | ".join(HEADINGS) + " |",
         "|" + "---|" * len(HEADINGS),
-        *(
-            "| " + " | ".join(cells(_escaped(row), seeds=len(comparison.seeds))) + " |"
-            for row in comparison.rows
-        ),
+        *("| " + " | ".join(_cells(row, comparison)) + " |" for row in comparison.rows),
     ]
     named = replace(
         comparison, metric=escaped(comparison.metric), target=escaped(comparison.target)
@@ -89,14 +89,21 @@ def markdown(comparison: Comparison) -> str:
 
 def caption(comparison: Comparison) -> str:
     """What the table's numbers are, and how they were computed."""
+    measure = comparison.measure
+    lower = ", lower is better" if measure.lower_is_better else ""
     return (
-        f"{comparison.metric} on the test examples of {comparison.target}, in percent; mean and "
+        f"{comparison.metric} on the test examples of {comparison.target}, in {measure.unit}{lower}"
+        "; mean and "
         f"standard deviation over {len(comparison.seeds)} seeds. p: paired t-test, and paired "
         f"bootstrap ({RESAMPLES:,} resamples of the test examples), both on each test example's "
         "score averaged over seeds, and Holm-corrected over the table; 95% interval: the "
         "bootstrap's, of the difference in the mean of these scores, for the row alone; p over "
         "seeds: paired t-test on the seeds' scores, uncorrected."
     )
+
+
+def _cells(row: RowResult, comparison: Comparison) -> tuple[str, ...]:
+    return cells(_escaped(row), seeds=len(comparison.seeds), measure=comparison.measure)
 
 
 def _escaped(row: RowResult) -> RowResult:

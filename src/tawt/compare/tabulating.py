@@ -10,6 +10,7 @@ from tawt.compare.comparison import Comparison, RowResult
 from tawt.compare.folder import run_folder
 from tawt.errors import RunError
 from tawt.significance import paired_t_test, verdicts
+from tawt.tasks import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ def tabulated(
     records = {name: [run.record() for run in found] for name, found in runs.items()}
     first = records[table[0].name][0]
     metric = first["metric"][target]
+    measure = Measure(**first.get("measure", {}).get(target, {}))
     scores = {
         name: [record["scores"][target]["test"][metric] for record in found]
         for name, found in records.items()
@@ -75,12 +77,14 @@ def tabulated(
                 records[row.name],
                 against=compared.get(row.name),
                 tests=tests.get(row.name),
+                measure=measure,
             )
             for row in table
         ],
         circumstances={key: first[key] for key in ("versions", "machine", "commit")},
         seconds=round(sum(record["seconds"] for found in records.values() for record in found), 1),
         left_out=left_out,
+        measure=measure,
     )
 
 
@@ -99,9 +103,13 @@ def _row(
     *,
     against: str | None,
     tests: Verdict | None,
+    measure: Measure,
 ) -> RowResult:
     ours = scores[row.name]
     theirs = scores[against] if against is not None else None
+    gains = None
+    if theirs is not None:
+        gains = [measure.gain(a, over=b) for a, b in zip(ours, theirs, strict=True)]
     weights = {
         task: float(np.mean([record["weights"][task] for record in records]))
         for task in records[0]["weights"]
@@ -113,8 +121,10 @@ def _row(
         spread=float(np.std(ours, ddof=1)) if len(ours) > 1 else 0.0,
         weights=weights,
         against=against,
-        difference=None if theirs is None else float(np.mean(ours) - np.mean(theirs)),
-        wins=None if theirs is None else sum(a > b for a, b in zip(ours, theirs, strict=True)),
+        difference=None
+        if theirs is None
+        else measure.gain(float(np.mean(ours)), over=float(np.mean(theirs))),
+        wins=None if gains is None else sum(gain > 0 for gain in gains),
         p_value=None if tests is None else tests.p_value,
         p_bootstrap=None if tests is None else tests.p_bootstrap,
         interval=None if tests is None else tests.interval,

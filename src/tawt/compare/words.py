@@ -8,24 +8,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tawt.compare.comparison import Comparison
+    from tawt.tasks import Measure
 
 
 def in_words(comparison: Comparison) -> list[str]:
     """What happened, in a few sentences that follow from the numbers."""
-    sentences = []
+    sentences, measure = [], comparison.measure
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
         sure = f"{_how_sure(row.p_value)} over test examples"
         if row.p_seeds is not None:
             sure += f", {_how_sure(row.p_seeds)} over seeds"
         sentences.append(
-            f"{row.name.capitalize()} is {_difference(row.difference or 0.0)} {row.against} "
+            f"{row.name.capitalize()} is {_difference(row.difference or 0.0, measure)} "
+            f"{row.against} "
             f"(better on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
         )
     trusted = comparison.row("weighted normalized joint")
     alone = comparison.row("single-task")
     if trusted is not None and alone is not None:
-        difference = _difference(trusted.mean - alone.mean)
+        difference = _difference(measure.gain(trusted.mean, over=alone.mean), measure)
         sentences.append(
             f"{trusted.name.capitalize()} is {difference} training on the target's examples alone."
         )
@@ -50,17 +52,17 @@ def _left_out(rows: dict[str, str]) -> str:
     )
 
 
-def _difference(gain: float) -> str:
+def _difference(gain: float, measure: Measure) -> str:
     """How one score is beside another, ready for the name of the other.
 
     Example:
-        >>> _difference(0.054), _difference(-0.2), _difference(0.0)
-        ('5.4 points better than', '20.0 points worse than', 'as good as')
+        >>> from tawt.tasks import Measure
+        >>> [_difference(gain, Measure()) for gain in (0.054, -0.2, 0.0)]
+        ['5.4 points better than', '20.0 points worse than', 'as good as']
     """
-    points = f"{abs(100 * gain):.1f}"
-    if points == "0.0":
+    if measure.shown(abs(gain)) == measure.shown(0.0):
         return "as good as"
-    return f"{points} points {'better' if gain > 0 else 'worse'} than"
+    return f"{measure.in_words(gain)} {'better' if gain > 0 else 'worse'} than"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -217,6 +217,7 @@ def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
     return {
         "target": config.target,
         "metric": result.metric,
+        "measure": {target: asdict(measure) for target, measure in result.measure.items()},
         "scores": result.scores,
         "weights": result.weights,
         "multipliers": result.multipliers,

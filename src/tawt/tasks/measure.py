@@ -49,11 +49,11 @@ class Measure:
 
     def shown(self, score: float) -> str:
         """A score, or a spread of scores, as a table has it."""
-        return f"{self.factor * score:.{self._digits}f}"
+        return f"{self.factor * score:.{self.digits}f}"
 
     def shown_gain(self, gain: float) -> str:
         """A gain, with its sign."""
-        return f"{self.factor * gain:+.{self._digits}f}"
+        return f"{self.factor * gain:+.{self.digits}f}"
 
     def in_words(self, gain: float) -> str:
         """The size of a gain, whatever its sign."""
@@ -61,5 +61,6 @@ class Measure:
         return f"{self.shown(abs(gain))} {unit}"
 
     @property
-    def _digits(self) -> int:
+    def digits(self) -> int:
+        """Decimals that are shown."""
         return 1 if self.unit == PERCENT else 3

@@ -82,10 +82,14 @@ def evaluate_split(
 def combined_score(
     found: Mapping[str, Predictions], tasks: Mapping[str, Task], targets: Mapping[str, float]
 ) -> float:
-    """The score that models are chosen by: the targets' own, by their shares.
+    """The score that models are chosen by, higher being better: the targets' own, by their shares.
 
     Targets without examples to be scored on are passed over.
     """
     total = sum(targets[name] for name in found)
-    scores = (targets[name] * found[name].scores[tasks[name].kind.metric] for name in found)
+    kinds = {name: tasks[name].kind for name in found}
+    scores = (
+        targets[name] * kind.measure.sign * found[name].scores[kind.metric]
+        for name, kind in kinds.items()
+    )
     return sum(scores) / total if total > 0 else 0.0

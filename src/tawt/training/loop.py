@@ -335,6 +335,7 @@ class _Loop:
         kept = self.selection.kept
         return TrainingResult(
             metric={name: self.tasks[name].kind.metric for name in self.targets},
+            measure={name: self.tasks[name].kind.measure for name in self.targets},
             predictions={
                 name: {split: found[name] for split, found in splits.items() if name in found}
                 for name in self.targets

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tawt.tasks import Measure
     from tawt.weighting import Outcome
     from tawt.weights import WeightUpdate
 
@@ -27,6 +28,8 @@ class TrainingResult:
 
     metric: dict[str, str]
     """Which score counts, for each target."""
+    measure: dict[str, Measure]
+    """How that score is read."""
     predictions: dict[str, dict[str, Predictions]]
     """By target and split ("dev", "test"), as far as there are such examples."""
     weights: dict[str, float]
