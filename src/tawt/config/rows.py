@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from tawt.config.schema import RunConfig
+    from tawt.training.paradigms import ParadigmName
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Row:
     """One way of training, as changes to a configuration."""
 
     name: str
-    paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"]
+    paradigm: ParadigmName
     kind: Literal["fixed", "target-aware"] = "fixed"
     initial: Literal["uniform", "proportional"] = "uniform"
     weights_from: str | None = None
