@@ -131,12 +131,12 @@ _SOURCES_ONLY_ROWS = (
         weights_from="learned weights",
         against="equal weights",
     ),
-    Row("equal weights, then the target", "pre-training", against="equal weights"),
+    Row("equal then target", "pre-training", against="equal weights"),
     Row(
-        "learned weights, then the target",
+        "learned then target",
         "pre-training",
         kind="target-aware",
-        against="equal weights, then the target",
+        against="equal then target",
     ),
 )
 ROWS = {row.name: row for row in (*_ROWS, *_SOURCES_ONLY_ROWS)}
