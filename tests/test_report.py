@@ -142,7 +142,11 @@ def test_the_page_of_a_comparison_shows_both_tests_and_says_how_they_were_made(
     )
     page = comparison_page(found, tmp_path / "compared")
     row = found.row("weighted normalized joint")
-    for cell in (interval_text(row.interval), p_text(row.p_value), p_text(row.p_bootstrap)):
+    for cell in (
+        interval_text(row.interval, measure=found.measure),
+        p_text(row.p_value),
+        p_text(row.p_bootstrap),
+    ):
         assert f"<td>{html.escape(cell)}</td>" in page
     for words in ("95% interval", "p bootstrap", "10,000 resamples", "Holm-corrected"):
         assert words in page

@@ -527,7 +527,7 @@ def test_an_update_leaves_no_trace_on_training(paradigm, alignment):
 def around_head_fits(monkeypatch):
     """The model's state before and after every fit of heads."""
     seen = []
-    original = loop._Loop._fit_heads
+    original = loop.Loop._fit_heads
 
     def noting(self, heads):
         before = state(self.model)
@@ -536,7 +536,7 @@ def around_head_fits(monkeypatch):
         assert [module.training for module in self.model.modules()] == modes
         seen.append((before, state(self.model)))
 
-    monkeypatch.setattr(loop._Loop, "_fit_heads", noting)
+    monkeypatch.setattr(loop.Loop, "_fit_heads", noting)
     return seen
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from tawt.config.schema import RunConfig
+    from tawt.training.paradigms import ParadigmName
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Row:
     """One way of training, as changes to a configuration."""
 
     name: str
-    paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"]
+    paradigm: ParadigmName
     kind: Literal["fixed", "target-aware"] = "fixed"
     initial: Literal["uniform", "proportional"] = "uniform"
     weights_from: str | None = None
@@ -120,15 +121,35 @@ _ROWS = (
         against="single-task",
     ),
 )
-ROWS = {row.name: row for row in _ROWS}
+_SOURCES_ONLY_ROWS = (
+    Row("equal weights", "sources only", against="single-task"),
+    Row("weights by size", "sources only", initial="proportional", against="equal weights"),
+    Row("learned weights", "sources only", kind="target-aware", against="equal weights"),
+    Row(
+        "learned weights fixed",
+        "sources only",
+        weights_from="learned weights",
+        against="equal weights",
+    ),
+    Row("equal then target", "pre-training", against="equal weights"),
+    Row(
+        "learned then target",
+        "pre-training",
+        kind="target-aware",
+        against="equal then target",
+    ),
+)
+ROWS = {row.name: row for row in (*_ROWS, *_SOURCES_ONLY_ROWS)}
 """By name.
 
 "learned weights held" trains again with the weights that the weighted row ended with: the
 paper's "fixed" against "dynamic". "joint then fine-tuning" gives joint training the last pass over
 the target that pre-training has. The "balanced" rows start where weights that hold the target's
 share start, and learn nothing: what they gain is the share's doing, and what weighted rows gain
-over them is learning's.
+over them is learning's. The last six are for `paradigm: sources only`.
 """
+USUAL_ROWS = tuple(row.name for row in _ROWS)
+"""Those of a target that has a head of its own."""
 
 
 def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
@@ -136,6 +157,8 @@ def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
     if names is None:
         held, fine = holds_share(config), config.weighting.unit != "task"
         rows = [row for row in _ROWS if held or not row.holds_share]
+        if config.paradigm == "sources only":
+            rows = [ROWS["single-task"], *_SOURCES_ONLY_ROWS]
         return [row for row in rows if not (fine and row.weights_from)]
     for name in names:
         if name not in ROWS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 from pydantic import (
@@ -24,6 +24,7 @@ from tawt.config.yaml_loader import DEEPEST
 from tawt.errors import ConfigError, Place
 from tawt.modality import DataSection, Modality, Section, modality_named
 from tawt.training import Settings
+from tawt.training.paradigms import ParadigmName
 
 
 class RunConfig(Section):
@@ -41,8 +42,9 @@ class RunConfig(Section):
     """The tasks that may help; all others by default."""
     model: SerializeAsAny[Section] = Field(Section(), validate_default=True)
     """The representation: an encoder for text, a small network for arrays."""
-    paradigm: Literal["single-task", "pre-training", "joint", "joint then fine-tuning"] = "joint"
-    """How sources and target are used."""
+    paradigm: ParadigmName = "joint"
+    """How sources and target are used; `sources only` is for language models, which the target
+    shares whole."""
     epochs: int = Field(4, ge=1, le=1_000_000)
     """Passes over the sources (and, in joint training, the target)."""
     target_epochs: int = Field(4, ge=1, le=1_000_000)

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tawt.distance.jackknife import pseudo_values
-from tawt.distance.trained import SourcesAlone, frozen_risk
+from tawt.distance.trained import frozen_risk
 from tawt.errors import Interrupted
 from tawt.streams import stream
 from tawt.tasks import Task
 from tawt.tasks.examples import Subset
-from tawt.training import JointTraining, Paradigm, PreTraining, Settings, SingleTask, train
+from tawt.training import (
+    JointTraining,
+    Paradigm,
+    PreTraining,
+    Settings,
+    SingleTask,
+    SourcesOnly,
+    train,
+)
 from tawt.training.devices import accelerator_for
 from tawt.weighting import Fixed, UpdateRule, make_weighting
 
@@ -143,7 +151,7 @@ class Workshop:
         known = {task.name for task in tasks}
         others = [each for each in self.measured.values() if each.name not in known]
         model = self.model_for([*tasks, *others], self.seed)
-        found = self._trained(model, tasks, self.target, SourcesAlone(epochs), weighting)
+        found = self._trained(model, tasks, self.target, SourcesOnly(epochs=epochs), weighting)
         return model, found.weights
 
     def _scored(self, job: Job) -> dict[str, Any]:

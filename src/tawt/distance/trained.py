@@ -18,23 +18,11 @@ from tawt.distance.items import Items, OnPass, gathered, uncounted
 from tawt.distance.probe import Probe, Risk
 from tawt.errors import DataError
 from tawt.streams import stream
-from tawt.training.paradigms import Phase
 
 if TYPE_CHECKING:
     from torch import nn
 
     from tawt.tasks import Examples, Task
-
-
-@dataclass(frozen=True)
-class SourcesAlone:
-    """Train on the weighted sources, and do nothing else."""
-
-    epochs: int
-
-    def phases(self) -> tuple[Phase, ...]:
-        """One phase."""
-        return (Phase("sources", "sources", self.epochs),)
 
 
 @dataclass(frozen=True)

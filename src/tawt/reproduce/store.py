@@ -18,6 +18,7 @@ from tawt import sweeps
 from tawt.reproduce.contents import by_contents
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tawt.config import RunConfig
@@ -29,6 +30,15 @@ _KEPT = (
     *("versions", "machine", "commit", "data"),
 )
 _OF_UNITS = ("count", "entropy", "effective_sample_size", "quantiles")
+_CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
+    # Fields that earlier versions did not have, at their defaults: no part of a key.
+    "training": {
+        "measure": "fresh batches",
+        "steps": None,
+        "most_passes": None,
+        "compile": False,
+    },
+}
 
 
 class Store:
@@ -109,9 +119,10 @@ def key(config: RunConfig) -> str:
     values = config.model_dump(mode="json", exclude={"name"})
     # A field that is gone, at its default: runs made before are found under the keys they have.
     values["weighting"]["curvature"]["rank"] = 20
-    # And one that has come since.
-    if values["training"]["measure"] == "fresh batches":
-        del values["training"]["measure"]
+    for section, defaults in _CAME_SINCE.items():
+        for name, default in defaults.items():
+            if values[section][name] == default:
+                del values[section][name]
     return key_of(by_contents(values))
 
 

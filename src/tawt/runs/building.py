@@ -20,8 +20,8 @@ from tawt.errors import ConfigError, DataError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.runs.grouping import grouped
 from tawt.streams import derived_seed
-from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask
-from tawt.training.roles import checked_roles
+from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask, SourcesOnly
+from tawt.training.roles import checked_roles, heads_learn
 from tawt.units import Units
 from tawt.weighting import UpdateRule, Weighting, make_weighting
 
@@ -81,6 +81,7 @@ def fitted(
     """
     weighed, how = weighting(config, found, model, shared=shared), paradigm(config)
     _check_target(config, found)
+    _check_head_is_trained(config, model)
     checked_roles(model, found, config.targets, how.phases(), weighed)
     return weighed, how
 
@@ -98,6 +99,15 @@ def _check_target(config: RunConfig, found: Sequence[Task]) -> None:
             "`training.patience` waits for a better dev score, but the target has no dev examples; "
             "give it some (text: `held_out`), or leave `patience` out.",
             place=("training", "patience"),
+        )
+
+
+def _check_head_is_trained(config: RunConfig, model: MultiTaskModel) -> None:
+    if config.paradigm == "sources only" and heads_learn(model, config.targets):
+        raise ConfigError(
+            "`paradigm: sources only` would leave the target's own head untrained; use "
+            "`pre-training`, which fits it, or `joint`.",
+            place=("paradigm",),
         )
 
 
@@ -160,13 +170,15 @@ def model(config: RunConfig, found: Sequence[Task]) -> MultiTaskModel:
 def paradigm(config: RunConfig) -> Paradigm:
     """How sources and target are used."""
     rate, split = config.fine_tune_learning_rate, config.split_target
+    if config.paradigm in ("single-task", "sources only") and split:
+        raise ConfigError(
+            f"`split_target` has no meaning for `paradigm: {config.paradigm}`.",
+            place=("split_target",),
+        )
     if config.paradigm == "single-task":
-        if split:
-            raise ConfigError(
-                "`split_target` has no meaning for `paradigm: single-task`.",
-                place=("split_target",),
-            )
         return SingleTask(epochs=config.target_epochs)
+    if config.paradigm == "sources only":
+        return SourcesOnly(epochs=config.epochs)
     if config.paradigm == "pre-training":
         return PreTraining(
             epochs=config.epochs,
@@ -202,7 +214,7 @@ def weighting(
     if config.paradigm == "single-task":
         return None
     settings = config.weighting
-    joint = config.paradigm != "pre-training"
+    joint = config.paradigm not in ("pre-training", "sources only")
     sources = [task.name for task in found if task.name not in config.targets]
     if not sources:
         raise ConfigError(

@@ -224,6 +224,7 @@ def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "steps": result.steps,
+        "passes": result.passes,
         "skipped_steps": result.skipped_steps,
         "skipped_updates": sum(update.skipped is not None for update in result.history),
     }

@@ -4,8 +4,14 @@ from tawt.extras import need
 
 need("train", by=__name__)
 
-from tawt.training.loop import train
-from tawt.training.paradigms import JointTraining, Paradigm, PreTraining, SingleTask
+from tawt.training.entry import train
+from tawt.training.paradigms import (
+    JointTraining,
+    Paradigm,
+    PreTraining,
+    SingleTask,
+    SourcesOnly,
+)
 from tawt.training.result import Predictions, TrainingResult
 from tawt.training.settings import Settings
 
@@ -16,6 +22,7 @@ __all__ = [
     "Predictions",
     "Settings",
     "SingleTask",
+    "SourcesOnly",
     "TrainingResult",
     "train",
 ]

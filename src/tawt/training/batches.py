@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +11,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from tawt.mixture.draws import factor, raised
+from tawt.mixture.orders import Order
 from tawt.streams import stream
 from tawt.tasks import Batch, Examples
 
@@ -67,6 +69,9 @@ class Schedule:
         phase: Name of the phase, so that two phases do not share an order.
         explored: Share of the steps that all tasks have alike when sampling by weight.
         hold: Steps in a row that keep their task when sampling by weight.
+        steps_per_epoch: Instead of as many as see every example once.
+        most_passes: When sampling by weight: examples come in passes, and no task is passed over
+            more often.
         lengths: Of the examples of tasks where they differ.
 
     Example:
@@ -88,21 +93,49 @@ class Schedule:
     to leave the objective as it is."""
     hold: int = 1
     """Steps in a row that keep their task when sampling by weight."""
+    steps_per_epoch: int | None = None
+    """Instead of as many as see every example once."""
+    most_passes: float | None = None
+    """When sampling by weight: examples come in passes, and no task is passed over more often."""
     lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
+    _passes: dict[str, Order] = field(default_factory=dict, compare=False, repr=False)
+    """The order of each task's examples, where they come in passes."""
 
     @property
     def length(self) -> int:
         """Steps in an epoch: enough to see every example once when sampling by size."""
+        if self.steps_per_epoch is not None:
+            return self.steps_per_epoch
         return sum(-(-size // self.batch_size) for size in self.sizes.values())
 
     def steps(
-        self, epoch: int, first: int, last: int, *, shares: Mapping[str, float]
+        self,
+        epoch: int,
+        first: int,
+        last: int,
+        *,
+        shares: Mapping[str, float],
+        taken: Mapping[str, int] | None = None,
     ) -> list[Step]:
-        """Steps `first` to `last` (exclusive) of an epoch."""
+        """Steps `first` to `last` (exclusive) of an epoch.
+
+        Args:
+            epoch: Its number.
+            first: Position of the first step.
+            last: Position after the last.
+            shares: ω_t, where tasks are drawn by weight.
+            taken: How many examples of each task the steps before have had; none by default. It
+                matters where examples come in passes.
+        """
         if self.sampling == "weight":
-            return [self._drawn(epoch, position, shares) for position in range(first, last)]
+            counts = Counter(taken or {})
+            planned = []
+            for position in range(first, last):
+                planned.append(self._drawn(epoch, position, shares, counts))
+                counts[planned[-1].task] += len(planned[-1].indices)
+            return planned
         if epoch not in self._order:
             self._order.clear()
             self._order[epoch] = self._shuffled(epoch)
@@ -124,18 +157,35 @@ class Schedule:
         ]
         return [batches[position] for position in draw.permutation(len(batches))]
 
-    def _drawn(self, epoch: int, position: int, shares: Mapping[str, float]) -> Step:
+    def _drawn(
+        self, epoch: int, position: int, shares: Mapping[str, float], taken: Mapping[str, int]
+    ) -> Step:
         draw = stream(self.seed, self.phase, "epoch", epoch, "step", position)
-        names = list(self.sizes)
-        tasks = len(names)
+        names = [name for name in self.sizes if self._may_come(name, taken)]
+        tasks = len(self.sizes)
         chances = np.array([raised(shares[n], floor=self._floor, tasks=tasks) for n in names])
+        if not chances.sum() > 0:  # all that is left has no weight
+            chances = np.ones(len(names))
         chosen = draw
         if self.hold > 1:
             group = (epoch * self.length + position) // self.hold
             chosen = stream(self.seed, self.phase, "group", group)
         task = names[int(chosen.choice(len(names), p=chances / chances.sum()))]
         size = self.sizes[task]
-        return Step(task, draw.choice(size, min(size, self.batch_size), replace=False))
+        count = min(size, self.batch_size)
+        if self.most_passes is not None:
+            window = self._order_of(task).window(taken[task], count)
+            return Step(task, window.astype(np.int64, copy=False))
+        return Step(task, draw.choice(size, count, replace=False))
+
+    def _may_come(self, task: str, taken: Mapping[str, int]) -> bool:
+        return self.most_passes is None or taken[task] < self.most_passes * self.sizes[task]
+
+    def _order_of(self, task: str) -> Order:
+        if task not in self._passes:
+            purpose = (self.phase, "examples", task)
+            self._passes[task] = Order(self.sizes[task], seed=self.seed, purpose=purpose)
+        return self._passes[task]
 
     @property
     def _floor(self) -> float:

@@ -9,6 +9,7 @@ fine-tune the whole target model on the target    (pre-training only)
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,16 +18,15 @@ import torch
 from torch import Tensor
 
 from tawt.training.batches import weighed
-from tawt.training.devices import accelerator_for, anywhere, number_of
+from tawt.training.devices import anywhere
 from tawt.training.evaluation import combined_score, evaluate_split
-from tawt.training.keeping import Keeping, training_seed
+from tawt.training.finishing import finished
 from tawt.training.material import Material
 from tawt.training.optimisers import optimiser_state, skip_if
 from tawt.training.processes import Processes
 from tawt.training.progress import Position, Progress
 from tawt.training.recorded import recording
-from tawt.training.result import Predictions, TrainingResult
-from tawt.training.roles import checked_roles
+from tawt.training.roles import checked_roles, heads_learn
 from tawt.training.rounds import ends_round, rounds
 from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
@@ -41,58 +41,16 @@ if TYPE_CHECKING:
 
     from tawt.tasks import Batch, MultiTaskModel, Task
     from tawt.training.batches import Step
-    from tawt.training.checkpoints import Checkpoint
+    from tawt.training.keeping import Keeping
     from tawt.training.paradigms import Paradigm, Phase
+    from tawt.training.result import Predictions, TrainingResult
     from tawt.weighting import Weighting
 
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
 
 
-def train(  # noqa: PLR0913 - the parts of a run, each by its name
-    model: MultiTaskModel,
-    *,
-    tasks: Sequence[Task],
-    target: str | Mapping[str, float],
-    paradigm: Paradigm,
-    weighting: Weighting | None = None,
-    settings: Settings | None = None,
-    seed: int = 0,
-    checkpoint: Checkpoint | None = None,
-    accelerator: Accelerator | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-) -> TrainingResult:
-    """Train the model for the target.
-
-    Args:
-        model: Trained in place; afterwards it holds the chosen parameters.
-        tasks: Sources and target(s); the weighting says which it weighs.
-        target: The target's name, or several with the share each has.
-        paradigm: `SingleTask`, `PreTraining` or `JointTraining`.
-        weighting: How the tasks are weighed; not needed for a single one.
-        settings: How to train.
-        seed: Of every random choice. The caller's random streams are left as they were.
-        checkpoint: Where state is kept; training goes on from what it holds.
-        accelerator: Devices, precision and trackers; made from the settings by default.
-        on_progress: Told after every step.
-        should_stop: Asked after every step; if true, state is saved and `Interrupted` raised.
-
-    Returns:
-        Scores, predictions, final weights and their history.
-    """
-    settings = settings or Settings()
-    accelerator = accelerator or accelerator_for(settings.precision)
-    cuda = [number_of(accelerator.device)] if accelerator.device.type == "cuda" else []
-    with torch.random.fork_rng(devices=cuda):
-        processes = Processes.of(accelerator)
-        torch.manual_seed(training_seed(seed, processes))
-        loop = _Loop(model, tasks, target, paradigm, weighting, settings, seed, accelerator)
-        kept = Keeping(checkpoint, should_stop, processes, accelerator.device, seed=seed)
-        return loop.run(kept, on_progress)
-
-
-class _Loop:
-    """The state of one training run."""
+class Loop:
+    """The state of one training run; arguments as for `train`."""
 
     def __init__(
         self,
@@ -120,13 +78,16 @@ class _Loop:
         self.skipped = SkippedSteps(list(self.tasks), self.device, allowed=settings.max_nonfinite)
         self.replay, self.recorder = recording(model, settings, accelerator)
         self.watching = Watching(model, self.weighting, settings)
+        self._heads_learn = heads_learn(model, self.targets)
         self.position = Position()
+        self.taken: Counter[str] = Counter()
         self.epochs: list[dict[str, Any]] = []
         self.selection = Selection()
 
     def run(
         self, keeping: Keeping, on_progress: Callable[[Progress], None] | None
     ) -> TrainingResult:
+        """Train from the beginning, or from where state was kept."""
         self.keeping, self.on_progress = keeping, on_progress
         self.total = sum(p.epochs * self.material.schedule(p).length for p in self.phases)
         saved = keeping.load()
@@ -142,7 +103,8 @@ class _Loop:
     def _run_phase(self, phase: Phase, saved: dict[str, Any] | None) -> None:
         main = self._stretch(phase)
         self.weighting.follow(main.optimiser)
-        heads = self._stretch(phase.head_fit()) if phase.trains_on == "sources" else None
+        fits = phase.trains_on == "sources" and self._heads_learn
+        heads = self._stretch(phase.head_fit()) if fits else None
         if saved is not None:
             self.keeping.restore(saved, main, heads)
         else:
@@ -162,14 +124,16 @@ class _Loop:
         self, phase: Phase, main: Stretch, heads: Stretch | None, first: int, last: int
     ) -> None:
         shares, length = main.weighting.weights.shares(), main.schedule.length
-        steps = main.schedule.steps(self.position.epoch, first, last, shares=shares)
-        before = self.position.epoch * length
+        epoch, taken = self.position.epoch, self.taken
+        steps = main.schedule.steps(epoch, first, last, shares=shares, taken=taken)
+        before = epoch * length
         self.model.train()
         fetched = main.loader.fetch(weighed(steps, main.weighting.weights))
         for number, (step, parts) in enumerate(fetched, start=first + 1):
             closes = number == length or (before + number) % self.settings.accumulation == 0
             rate = learning_rate(before + number - 1, main.total, self.settings, peak=main.peak)
             self._step(main, step, parts, shares=shares, rate=rate, closes=closes)
+            self.taken[step.task] += len(step.indices)
             self.position = self.position.next_step()
             if ends_round(number, length, self.settings.update_every, before=before):
                 self._close_round(phase, heads)
@@ -272,7 +236,8 @@ class _Loop:
         if phase.weighs_sources:
             sizes = self.material.sizes(self.phases)
             entry["effective_sample_size"] = self.weighting.weights.effective_sample_size(sizes)
-        if dev := self._predictions("dev") if phase.trains_on != "sources" else {}:
+        judged = phase.trains_on != "sources" or not self._heads_learn
+        if dev := self._predictions("dev") if judged else {}:
             entry["dev"] = {name: found.scores for name, found in dev.items()}
             [score, *_] = self.processes.all_of(combined_score(dev, self.tasks, self.targets))
             keeps = self.settings.select == "best"
@@ -317,6 +282,7 @@ class _Loop:
             "selection": self.selection.state_dict(),
             "loss_sum": main.loss_sum,
             "skipped": self.processes.largest(self.skipped.tally),
+            "taken": dict(self.taken),
             "watching": self.watching.state(),
         }
 
@@ -326,26 +292,21 @@ class _Loop:
         self.position = Position(**saved["position"])
         self.epochs = list(saved["epochs"])
         self.selection = Selection.from_state(saved["selection"])
+        self.taken.update(saved["taken"])
         self.skipped.tally.copy_(saved["skipped"])
         self.watching.restore(saved["watching"])
 
     def _result(self) -> TrainingResult:
         splits = {split: self._predictions(split) for split in ("dev", "test")}
         self.accelerator.unwrap_model(self.wrapped, keep_fp32_wrapper=False)
-        kept = self.selection.kept
-        return TrainingResult(
-            metric={name: self.tasks[name].kind.metric for name in self.targets},
-            measure={name: self.tasks[name].kind.measure for name in self.targets},
-            predictions={
-                name: {split: found[name] for split, found in splits.items() if name in found}
-                for name in self.targets
-            },
-            weights=self.weighting.weights.shares(),
-            multipliers=self.weighting.weights.multipliers(self.material.sizes(self.phases)),
-            history=list(self.weighting.history),
+        return finished(
+            self.material,
+            self.weighting,
+            self.phases,
+            splits=splits,
             epochs=self.epochs,
-            best_epoch=len(self.epochs) - 1 if kept is None else kept,
-            skipped_steps={name: n for name, n in self.skipped.counts().items() if n},
+            kept=self.selection.kept,
+            skipped=self.skipped.counts(),
+            taken=self.taken,
             steps=self.position.total,
-            outcome=self.weighting.outcome(),
         )

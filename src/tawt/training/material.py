@@ -11,8 +11,10 @@ from tawt.tasks.examples import Subset
 from tawt.training.batches import Schedule
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
+from tawt.training.passes import check_passes
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
+from tawt.training.settings import Settings
 from tawt.training.watching import AIM_EVERY
 from tawt.weighting import Fixed
 
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
     from tawt.tasks import Examples, MultiTaskModel, Task
     from tawt.training.paradigms import Phase
     from tawt.training.recorded import Recorder
-    from tawt.training.settings import Settings
     from tawt.units import Units
     from tawt.weighting import Weighting
     from tawt.weights import WeightUpdate
 
 _EXPLORED = 0.05  # of the steps, so that tasks of little weight are seen now and then
 _ONE_BY_ONE = 8  # examples in a batch, each of which takes a backward pass through all of it
+_UNLIMITED = Settings()  # a phase on the target takes all of its passes
 
 
 class Material:
@@ -78,6 +80,14 @@ class Material:
             return {name: len(self.tasks[name].train) for name in names}
         return {name: len(found) for name, found in self.examples(weighing, names).items()}
 
+    def passes(self, taken: Mapping[str, int]) -> dict[str, float]:
+        """How often the examples of each task were trained on, on average.
+
+        Args:
+            taken: How many examples of each task the steps have had.
+        """
+        return {name: taken.get(name, 0) / len(task.train) for name, task in self.tasks.items()}
+
     def weighting(self, phase: Phase) -> Weighting:
         """What the phase's objective is weighed by; the targets alone have their own shares."""
         if phase.weighs_sources:
@@ -99,8 +109,11 @@ class Material:
         examples = self.examples(phase, names)
         watched = phase.weighs_sources and self._settings.measure == "training steps"
         lengths = {name: found.lengths for name, found in examples.items()}
+        sizes = {name: len(found) for name, found in examples.items()}
+        limited = self._settings if phase.weighs_sources else _UNLIMITED
+        check_passes(sizes, limited, batch_size=self._settings.batch_size)
         return Schedule(
-            {name: len(found) for name, found in examples.items()},
+            sizes,
             batch_size=self._settings.batch_size,
             sampling=self._settings.sampling,
             explored=_EXPLORED if watched else 0.0,
@@ -108,6 +121,8 @@ class Material:
             hold=self._settings.accumulation if watched else 1,
             seed=self._seed,
             phase=phase.name,
+            steps_per_epoch=None if limited.steps is None else -(-limited.steps // phase.epochs),
+            most_passes=limited.most_passes,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )
 

@@ -1,12 +1,17 @@
-"""Single-task, pre-training and joint training, as lists of phases for the one loop."""
+"""The paradigms, as lists of phases for the one loop."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from tawt.errors import ConfigError
+
+ParadigmName: TypeAlias = Literal[
+    "single-task", "pre-training", "joint", "joint then fine-tuning", "sources only"
+]
+"""What a configuration calls a paradigm."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,29 @@ class SingleTask:
         """One phase."""
         _positive(epochs=self.epochs)
         return (Phase("target", "target", self.epochs),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcesOnly:
+    """Train on the weighted sources, and never on the target.
+
+    The target's examples only say what each source is worth. This is for models that the target
+    shares whole, such as language models: a head of its own would stay untrained.
+
+    Args:
+        epochs: Passes over the sources.
+
+    Example:
+        >>> [phase.name for phase in SourcesOnly(epochs=4).phases()]
+        ['sources']
+    """
+
+    epochs: int = 4
+
+    def phases(self) -> tuple[Phase, ...]:
+        """One phase."""
+        _positive(epochs=self.epochs)
+        return (Phase("sources", "sources", self.epochs),)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -116,13 +116,16 @@ class RecordedPasses:
 def recording(
     model: MultiTaskModel, settings: Settings, accelerator: Accelerator
 ) -> tuple[Replay, Recorder | None]:
-    """What steps go through, and on a GPU what updates do.
+    """What steps go through, and on a GPU what updates do: compiled, recorded, or as they are.
 
     Gradients that are added up over several batches, or over several processes, are no work that
     can be replayed. Steps that are watched could be, but that has not been tried on a GPU yet.
     """
+    if settings.compile:
+        model.representation.compile()
     alone = accelerator.num_processes == 1 and settings.accumulation == 1
-    records = settings.cuda_graphs and alone and settings.measure == "fresh batches"
+    wanted = settings.cuda_graphs and not settings.compile
+    records = wanted and alone and settings.measure == "fresh batches"
     replay = Replay(accelerator.device, enabled=records, clear=model.zero_grad)
     if not (accelerator.device.type == "cuda" and records):
         return replay, None

@@ -43,6 +43,8 @@ class TrainingResult:
     """Position in `epochs` of the kept model; the last where there was nothing to choose by."""
     skipped_steps: dict[str, int] = field(default_factory=dict)
     """Steps left out because a number was not finite, by task."""
+    passes: dict[str, float] = field(default_factory=dict)
+    """How often the examples of each task were trained on, on average."""
     steps: int = 0
     outcome: Outcome | None = None
     """The weights of all units, and how well each agreed with the target; `Outcome.weights.units`

@@ -50,6 +50,12 @@ def checked_roles(
     return weighting
 
 
+def heads_learn(model: MultiTaskModel, targets: Iterable[str]) -> bool:
+    """Whether a target has a head of its own to be trained, and does not share the model whole."""
+    heads = (model.heads[name] for name in targets)
+    return any(parameter.requires_grad for head in heads for parameter in head.parameters())
+
+
 def _check_sizes(tasks: Sequence[Task], weighting: Weighting) -> None:
     """Units finer than tasks are of these tasks' examples, every one of them."""
     known = {task.name: len(task.train) for task in tasks}

@@ -62,6 +62,16 @@ class Settings:
     """Which task a step trains on: tasks in proportion to their size, the loss scaled so that the
     objective is Σ ω_t L_t (the authors' scheme); or task t with probability ω_t."""
 
+    steps: int | None = None
+    """Steps on the sources, in place of `epochs` passes over them; `epochs` then says into how many
+    parts of the same length they are divided, after each of which dev examples are scored. With
+    `sampling: weight`."""
+
+    most_passes: float | None = None
+    """With `sampling: weight`: every example of a task comes once before any comes again, and a
+    task is left out after so many passes over it. By default examples are drawn anew at every
+    step, without a limit."""
+
     update_every: int | None = None
     """Steps between weight updates; once an epoch by default."""
 
@@ -95,6 +105,10 @@ class Settings:
     max_nonfinite: int = 10
     """How many steps or updates may be skipped for a number that is not finite."""
 
+    compile: bool = False
+    """Compile the representation with `torch.compile`: a minute's wait, then faster steps. For
+    large models on a GPU; steps are not recorded then, see `cuda_graphs`."""
+
     workers: int = 0
     """Processes that prepare batches ahead. Results do not depend on it."""
 
@@ -107,7 +121,11 @@ class Settings:
                 raise ConfigError(
                     f"`{name}` must be positive; got {getattr(self, name)}.", place=(name,)
                 )
-        for name in ("clip_norm", "update_every", "patience", "unit_examples"):
+        self._check_budget()
+        for name in (
+            *("clip_norm", "update_every", "patience", "unit_examples"),
+            *("steps", "most_passes"),
+        ):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(
@@ -124,6 +142,16 @@ class Settings:
                 f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.",
                 place=("warmup",),
             )
+
+    def _check_budget(self) -> None:
+        """A number of steps, or of passes, is kept to by drawing tasks by weight."""
+        for name in ("steps", "most_passes"):
+            if getattr(self, name) is not None and self.sampling != "weight":
+                raise ConfigError(
+                    f"`{name}` needs `sampling: weight`, which draws the task of every step; got "
+                    f"{self.sampling!r}.",
+                    place=(name,),
+                )
 
     def _check_numbers(self) -> None:
         """Refuse what is no number, and counts that overflow or start processes without end."""

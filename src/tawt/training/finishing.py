@@ -1,0 +1,59 @@
+"""What a finished training came to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tawt.training.result import Predictions, TrainingResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tawt.training.material import Material
+    from tawt.training.paradigms import Phase
+    from tawt.weighting import Weighting
+
+
+def finished(
+    material: Material,
+    weighting: Weighting,
+    phases: Sequence[Phase],
+    *,
+    splits: Mapping[str, Mapping[str, Predictions]],
+    epochs: list[dict[str, Any]],
+    kept: int | None,
+    skipped: Mapping[str, int],
+    taken: Mapping[str, int],
+    steps: int,
+) -> TrainingResult:
+    """The result of a training.
+
+    Args:
+        material: Tasks and targets.
+        weighting: At the end.
+        phases: What was done.
+        splits: Predictions by split and target.
+        epochs: One entry an epoch.
+        kept: Position of the epoch whose model is kept; the last where none was chosen.
+        skipped: Steps left out, by task.
+        taken: How many examples of each task were trained on.
+        steps: Taken in all.
+    """
+    kinds = {name: material.tasks[name].kind for name in material.targets}
+    return TrainingResult(
+        metric={name: kind.metric for name, kind in kinds.items()},
+        measure={name: kind.measure for name, kind in kinds.items()},
+        predictions={
+            name: {split: found[name] for split, found in splits.items() if name in found}
+            for name in material.targets
+        },
+        weights=weighting.weights.shares(),
+        multipliers=weighting.weights.multipliers(material.sizes(phases)),
+        history=list(weighting.history),
+        epochs=epochs,
+        best_epoch=len(epochs) - 1 if kept is None else kept,
+        skipped_steps={name: count for name, count in skipped.items() if count},
+        passes=material.passes(taken),
+        steps=steps,
+        outcome=weighting.outcome(),
+    )
