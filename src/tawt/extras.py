@@ -20,6 +20,7 @@ LIBRARIES = {
     "arrays": _ARRAYS,
     "text": _TEXT,
     "corpora": ("pyarrow", "filelock", *_TEXT),
+    "lora": ("peft", "pyarrow", "filelock", *_TEXT),
     "trainer": ("transformers", "accelerate"),
     "cli": ("typer", "rich", "yaml", "filelock", "scipy", "plotly", "jinja2", *_ARRAYS),
 }
