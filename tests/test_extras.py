@@ -22,6 +22,7 @@ EXTRAS = {
     "modality": "arrays",
     "arrays": "arrays",
     "text": "text",
+    "corpora": "corpora",
     "demos": "arrays",
     "config": "cli",
     "report": "cli",

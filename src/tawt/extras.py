@@ -14,10 +14,13 @@ from tawt.errors import TawtError
 
 _TRAIN = ("accelerate", "safetensors")
 _ARRAYS = ("sklearn", "pydantic", *_TRAIN)
+_TEXT = ("transformers", "tokenizers", "seqeval", "scipy", *_ARRAYS)
 LIBRARIES = {
     "train": _TRAIN,
     "arrays": _ARRAYS,
-    "text": ("transformers", "tokenizers", "seqeval", "scipy", *_ARRAYS),
+    "text": _TEXT,
+    "corpora": ("pyarrow", "filelock", *_TEXT),
+    "lora": ("peft", "pyarrow", "filelock", *_TEXT),
     "trainer": ("transformers", "accelerate"),
     "cli": ("typer", "rich", "yaml", "filelock", "scipy", "plotly", "jinja2", *_ARRAYS),
 }

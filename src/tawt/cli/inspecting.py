@@ -133,11 +133,18 @@ def _show(facts: DataFacts) -> None:
 
 def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
     """Titles, tables, and what is to be said about them."""
-    yield (
-        "Examples, and their lengths in words" if _has_words(facts) else "Examples",
-        _sizes(facts),
-        "twice: the same as an earlier example of the split; in train: as a training example.",
-    )
+    if any(found.corpus is not None for _, _, found in _splits(facts)):
+        yield (
+            "Documents",
+            _corpora(facts),
+            "twice: the same as an earlier document of the split; in train: as one to train on.",
+        )
+    else:
+        yield (
+            "Examples, and their lengths in words" if _has_words(facts) else "Examples",
+            _sizes(facts),
+            "twice: the same as an earlier example of the split; in train: as a training example.",
+        )
     limits = [split.pieces.max_length for _, _, split in _splits(facts) if split.pieces]
     if limits:
         yield (
@@ -147,7 +154,8 @@ def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
             "rows: if they are windows.",
         )
     for task in facts.tasks:
-        yield f"Labels of {task.name} ({task.role}, {task.kind})", _labels(task), ""
+        if all(split.corpus is None for split in task.splits.values()):  # text has no labels
+            yield f"Labels of {task.name} ({task.role}, {task.kind})", _labels(task), ""
     for table in _overlaps(facts):
         yield (
             "Examples that are also training examples of another task",
@@ -174,6 +182,23 @@ def _sizes(facts: DataFacts) -> Table:
             f"{found.repeated:,}",
             "" if in_train is None else f"{in_train:,}",
         )
+    return table
+
+
+def _corpora(facts: DataFacts) -> Table:
+    numbers = ("documents", "tokens", "bytes", "windows", "twice", "in\ntrain")
+    table = _table("corpus", "split", numbers=numbers)
+    for task, split, found in _splits(facts):
+        if (corpus := found.corpus) is not None:
+            in_train = found.also_in.get("train")
+            counts = (corpus.tokens, corpus.bytes, corpus.windows, found.repeated)
+            table.add_row(
+                Text(task),
+                split,
+                f"{found.examples:,}",
+                *(f"{count:,}" for count in counts),
+                "" if in_train is None else f"{in_train:,}",
+            )
     return table
 
 

@@ -121,7 +121,8 @@ class RunConfig(Section):
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
         filled = {**defaults, **weighting}
-        return {**values, "weighting": filled, "training": {**preset.training, **training}}
+        trained = {**preset.training, **sections.training_defaults(values), **training}
+        return {**values, "weighting": filled, "training": trained}
 
     @property
     def targets(self) -> dict[str, float]:

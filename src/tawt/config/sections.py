@@ -59,6 +59,24 @@ def read_model(value: Any, data: DataSection) -> Section:
     return wanted.model_validate(given)
 
 
+def training_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the kind of data would have in the section `training`; nothing if it is unknown.
+
+    Args:
+        values: The whole configuration, not checked yet.
+    """
+    data, model = values.get("data"), values.get("model")
+    kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
+    if not isinstance(kind, str):
+        return {}
+    try:
+        modality = modality_named(kind)
+    except ConfigError:  # which is said when the section `data` is read, with its place
+        return {}
+    given = model.model_dump() if isinstance(model, Section) else model
+    return modality.training_defaults(given if isinstance(given, Mapping) else {})
+
+
 def _may_be(section: type[Section], given: Mapping[Any, Any]) -> bool:
     """Whether these are fields of the section, or meant to be."""
     fields = section.model_fields

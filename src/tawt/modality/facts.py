@@ -80,6 +80,18 @@ class PieceFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CorpusFacts:
+    """The text of a split whose examples are documents."""
+
+    tokens: int
+    """Of all documents, with what separates them."""
+    bytes: int
+    """That the documents have in UTF-8, with one for the end of each."""
+    windows: int
+    """That they are trained on in."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SplitFacts:
     """The examples of one split of one task."""
 
@@ -100,6 +112,8 @@ class SplitFacts:
     """Examples that occur in each earlier split of the task too."""
     pieces: PieceFacts | None = None
     """Where there is an encoder."""
+    corpus: CorpusFacts | None = None
+    """Where examples are documents."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from tawt.modality.inspecting import measured
 from tawt.modality.section import DataSection, Section
@@ -132,6 +132,17 @@ class Modality(ABC, Generic[D, M]):
         Raises:
             ConfigError: Saying what does not.
         """
+
+    def training_defaults(self, model: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Values of the section `training` that suit this kind of data better than the usual ones.
+
+        They stand where a configuration gives none.
+
+        Args:
+            model: The section `model` as it is in the file, not checked yet.
+        """
+        del model
+        return {}
 
     def placed(self, data: D, model: M, folder: Path) -> tuple[D, M]:
         """The sections with absolute paths, those in them being relative to a folder."""

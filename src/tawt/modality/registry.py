@@ -28,6 +28,7 @@ _BUILT_IN = {
     "digits": ("tawt.demos.digits", "DIGITS"),
     "arrays": ("tawt.arrays.modality", "ARRAYS"),
     "text": ("tawt.text.modality", "TEXT"),
+    "corpora": ("tawt.corpora.modality", "CORPORA"),
     "grammar": ("tawt.demos.generated", "GRAMMAR"),
 }
 _known: dict[str, Modality[Any, Any]] = {}
@@ -58,8 +59,8 @@ def known_modalities() -> list[str]:
     """Names of all kinds of data.
 
     Example:
-        >>> known_modalities()[:4]
-        ['digits', 'arrays', 'text', 'grammar']
+        >>> known_modalities()[:5]
+        ['digits', 'arrays', 'text', 'corpora', 'grammar']
     """
     installed = (point.name for point in _entry_points())
     return list(dict.fromkeys([*_BUILT_IN, *_known, *_expected, *installed]))

@@ -52,7 +52,7 @@ def load_tokenizer(encoder: str) -> PreTrainedTokenizerFast:
         ConfigError: There is none, or it is not a fast one.
     """
     place = located(encoder)
-    with quietly(), _loading(encoder):
+    with quietly(), loading(encoder):
         tokenizer: Any = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
         if not tokenizer.is_fast:
             raise ConfigError(
@@ -85,7 +85,7 @@ def load_body(encoder: str, level: Level) -> PreTrainedModel:
     """
     body: PreTrainedModel
     place = located(encoder)
-    with quietly(), _loading(encoder):
+    with quietly(), loading(encoder):
         body, found = _CLASSES[level].from_pretrained(
             place,
             num_labels=OUTPUTS,
@@ -107,7 +107,7 @@ def longest_input(encoder: str) -> int | None:
         encoder: A hub name, a folder, or `package:NAME`.
     """
     place = located(encoder)
-    with quietly(), _loading(encoder):
+    with quietly(), loading(encoder):
         config = AutoConfig.from_pretrained(place, trust_remote_code=False)
         return positions(config)
 
@@ -174,8 +174,13 @@ def _put_blank_before_words(backend: Any) -> None:
 
 
 @contextlib.contextmanager
-def _loading(encoder: str) -> Iterator[None]:
-    """Say what a library's exceptions mean; ask the hub for what only the hub has."""
+def loading(encoder: str, *, what: str = "encoder") -> Iterator[None]:
+    """Say what a library's exceptions mean; ask the hub for what only the hub has.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`, which is loaded within.
+        what: It is, as errors are to call it.
+    """
     unreachable = None
     try:
         with contextlib.ExitStack() as stack:
@@ -186,9 +191,9 @@ def _loading(encoder: str) -> Iterator[None]:
         raise
     except Exception as error:  # a broken file makes the libraries raise anything
         if unreachable is not None:
-            raise not_downloaded(encoder, unreachable) from error
+            raise not_downloaded(encoder, unreachable, what=what) from error
         reason = " ".join(str(error).split())[:300].rstrip(". ") or type(error).__name__
-        raise not_found(encoder, reason) from error
+        raise not_found(encoder, reason, what=what) from error
 
 
 @contextlib.contextmanager

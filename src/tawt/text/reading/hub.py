@@ -78,9 +78,7 @@ def read_hub(
         ...     list(read_hub(Path(folder), kind="classification"))
         [LabelledText(text='good', second=None, label='pos', line=1, group=None)]
     """
-    source, wanted = _source_and_split(path)
-    splits = _load(source)
-    dataset = splits[_choose(source, list(splits), wanted or split)]
+    source, dataset = load_split(path, split=split)
     features = getattr(dataset, "features", None) or {}
     try:
         found = fields_of(features.keys(), kind=kind, fields=fields or {})
@@ -88,7 +86,7 @@ def read_hub(
     except MissingFieldError as error:
         raise DataError(f"{source}: {error}") from error
     names = {name: _label_names(features[name]) for name in found.values()}
-    for row, record in enumerate(_rows(source, dataset.select_columns(list(names))), start=1):
+    for row, record in enumerate(rows_of(source, dataset.select_columns(list(names))), start=1):
         named = {
             field: _named(value, names[field], path=path, line=row)
             for field, value in record.items()
@@ -105,6 +103,22 @@ def split_names(path: Path) -> list[str]:
     return list(_load(_source_and_split(path)[0]))
 
 
+def load_split(path: Path, *, split: str | None = None, streaming: bool = False) -> tuple[str, Any]:
+    """One split of a dataset, and what the dataset is called.
+
+    Args:
+        path: A name on the hub, or a folder; see the module.
+        split: Which split; `dev` also finds `validation`. May be left out where there is one.
+        streaming: Of a name on the hub: read it as it comes, instead of downloading it first.
+
+    Raises:
+        DataError: If `datasets` is not installed, cannot load it, or there is no such split.
+    """
+    source, wanted = _source_and_split(path)
+    splits = _load(source, streaming=streaming)
+    return source, splits[_choose(source, list(splits), wanted or split)]
+
+
 def _source_and_split(path: Path) -> tuple[str, str | None]:
     if not str(path).startswith(_PREFIX):
         return str(path), None
@@ -112,7 +126,7 @@ def _source_and_split(path: Path) -> tuple[str, str | None]:
     return source, split or None
 
 
-def _load(source: str) -> Mapping[str, Any]:
+def _load(source: str, *, streaming: bool = False) -> Mapping[str, Any]:
     """Its splits by name."""
     try:
         datasets = importlib.import_module("datasets")
@@ -125,17 +139,18 @@ def _load(source: str) -> Mapping[str, Any]:
         check_saved(Path(source))
     tried: list[str] = []
     unreachable = None
+    how = {"streaming": True} if streaming and source.startswith(_PREFIX) else {}
     for load, arguments in _attempts(datasets, source):
         try:
             with contextlib.ExitStack() as stack:
                 if source.startswith(_PREFIX):
                     unreachable = stack.enter_context(hub_if_reachable())
-                loaded = load(*arguments)
+                loaded = load(*arguments, **how)
         except Exception as error:  # whatever it raises, and it raises many things
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             tried.append(f"{load.__name__}{_call(arguments)}: {reason}")
         else:
-            return loaded if isinstance(loaded, datasets.DatasetDict) else {WHOLE: loaded}
+            return loaded if isinstance(loaded, dict) else {WHOLE: loaded}
     if unreachable is not None:
         raise DataError(
             f"{source} was not downloaded before, and {unreachable}. Where there is a network, "
@@ -200,7 +215,16 @@ def _named(value: object, names: list[str] | None, *, path: Path, line: int) -> 
     return names[value]
 
 
-def _rows(source: str, dataset: Any) -> Iterator[dict[str, object]]:
+def rows_of(source: str, dataset: Any) -> Iterator[Any]:
+    """What a dataset holds, one by one.
+
+    Args:
+        source: What the dataset is called.
+        dataset: Or another iterable over it.
+
+    Raises:
+        DataError: If it cannot be read on.
+    """
     rows = iter(dataset)
     while True:
         try:

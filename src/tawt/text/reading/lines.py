@@ -44,7 +44,7 @@ def read_lines(
         ...     list(read_lines(path))
         [(1, 'one\n'), (2, 'two')]
     """
-    _check(path, _codec(encoding))
+    _check(path, codec_named(encoding))
     try:
         with path.open(encoding=encoding, newline=newline) as file:
             for number, line in enumerate(file, start=1):
@@ -61,8 +61,16 @@ def read_lines(
         raise DataError(unreadable(path, error)) from error
 
 
-def _codec(encoding: str) -> str:
-    """The codec's own name."""
+def codec_named(encoding: str) -> str:
+    """The own name of a codec.
+
+    Raises:
+        ConfigError: If there is no such text encoding.
+
+    Example:
+        >>> codec_named("UTF8")
+        'utf-8'
+    """
     try:
         "".encode(encoding)  # refuses codecs that are not of text, such as base64
         return codecs.lookup(encoding).name

@@ -1,0 +1,111 @@
+"""From the sections of a configuration to corpora in windows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tawt.corpora.kinds import LanguageModelling
+from tawt.corpora.shards import tokenised
+from tawt.corpora.vocabularies import vocabulary_named
+from tawt.corpora.windows import MaskedWindows, Windows
+from tawt.errors import ConfigError, inside
+from tawt.tasks import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from tawt.corpora.data_sections import CorporaData
+    from tawt.corpora.model_sections import LanguageModelConfig, Objective
+    from tawt.corpora.shards import Shard
+    from tawt.corpora.vocabularies import Vocabulary
+    from tawt.tasks import Examples
+
+BYTES = "bytes"
+"""The vocabulary that needs no tokenizer."""
+
+
+def corpus_tasks(
+    data: CorporaData,
+    model: LanguageModelConfig,
+    *,
+    names: Sequence[str],
+    held_out: Collection[str],
+    seed: int,
+) -> list[Task]:
+    """The corpora of these names, in this order, tokenised if they were not before.
+
+    Args:
+        data: The section `data`.
+        model: The section `model`.
+        names: Of the corpora.
+        held_out: Of those whose dev and test are wanted too.
+        seed: Of what is masked in training.
+
+    Raises:
+        TawtError: One of them cannot be read, or the tokenizer cannot be had.
+    """
+    name = tokenizer_name(data, model)
+    place = ("data", "tokenizer") if name == data.tokenizer else ("model", "checkpoint")
+    with inside(*place):
+        vocabulary = vocabulary_named(name)
+        check_mask(vocabulary, model.objective)
+    kind = LanguageModelling(vocabulary, data.window)
+    cache, found = cache_folder(data), []
+    for name in names:
+        splits: dict[str, Examples] = {}
+        with inside("data", "corpora", name, saying=f"Corpus {name!r}: "):
+            for split in data.corpora[name].splits:
+                if split == "train" or name in held_out:
+                    shard = tokenised(data.corpora[name], vocabulary, cache=cache, split=split)
+                    splits[split] = _windows(shard, kind, model, seed=seed, fixed=split != "train")
+        found.append(Task(name, kind, **splits))
+    return found
+
+
+def check_mask(vocabulary: Vocabulary, objective: Objective) -> None:
+    """Refuse a vocabulary in which nothing can be masked, where that is to be done.
+
+    Raises:
+        ConfigError: It has no token for what is asked.
+    """
+    if objective == "masked" and vocabulary.mask is None:
+        raise ConfigError(
+            "`model.objective: masked` needs a tokenizer with a mask token, and this one has "
+            "none; choose another `data.tokenizer` (bytes has one), or `objective: causal`."
+        )
+
+
+def tokenizer_name(data: CorporaData, model: LanguageModelConfig) -> str:
+    """Whose tokenizer is used: that of the section, or of the checkpoint, or bytes."""
+    return data.tokenizer or model.checkpoint or BYTES
+
+
+def cache_folder(data: CorporaData) -> Path:
+    """Where tokenised corpora are kept.
+
+    Args:
+        data: The section `data`.
+    """
+    if data.cache is not None:
+        return data.cache
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    # As the standard of that variable wants it, a relative path counts as none.
+    base = Path(home) if home.startswith("/") else Path.home() / ".cache"
+    return base / "tawt" / "corpora"
+
+
+def _windows(
+    shard: Shard, kind: LanguageModelling, model: LanguageModelConfig, *, seed: int, fixed: bool
+) -> Examples:
+    if model.objective == "causal":
+        return Windows(shard, kind.vocabulary, width=kind.window)
+    return MaskedWindows(
+        shard,
+        kind.vocabulary,
+        width=kind.window,
+        share=model.masked_share,
+        seed=0 if fixed else seed,  # scores of all seeds are of the same questions
+        fixed=fixed,
+    )

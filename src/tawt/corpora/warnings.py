@@ -1,0 +1,64 @@
+"""What a person would want to know of corpora before trusting a score on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tawt.modality.inspecting import shared
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from tawt.tasks import Task
+
+
+def warnings(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[str]:
+    """A sentence for each thing that makes scores doubtful, the worst first.
+
+    Args:
+        tasks: Sources and targets.
+        targets: Names of the latter, which have held-out text.
+    """
+    yield from _overlaps(tasks, targets)
+    yield from size_warnings(tasks, targets)
+
+
+def size_warnings(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[str]:
+    """The same of what is too small or damaged.
+
+    Args:
+        tasks: Sources and targets.
+        targets: Names of the latter.
+    """
+    for task in tasks:
+        if len(task.train) == 1:
+            role = "target" if task.name in targets else "source"
+            yield (
+                f"The {role} {task.name!r} has a single window to train on; give it more text, or "
+                "lower `data.window`."
+            )
+        for split, examples in task.splits().items():
+            if replaced := examples.notes.get("replaced", 0):
+                yield (
+                    f"{task.name!r}: bytes of {split} that could not be decoded became the sign "
+                    f"U+FFFD: {replaced}."
+                )
+
+
+def _overlaps(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[str]:
+    held_out = [
+        (task.name, split, examples.digests())
+        for task in tasks
+        if task.name in targets
+        for split, examples in task.splits().items()
+        if split != "train"
+    ]
+    for task in tasks:
+        known = task.train.digests()
+        for target, split, digests in held_out:
+            if count := shared(digests, known):
+                yield (
+                    f"{task.name!r} trains on documents of the target {target!r} that are held "
+                    f"out, {count} of {split} ({count / len(digests):.1%}): scores on those are "
+                    "not scores on unseen text."
+                )
