@@ -1,0 +1,1 @@
+"""Corpora, raw text in many documents: what language models are trained on."""
