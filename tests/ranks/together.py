@@ -27,6 +27,7 @@ from tawt import (
     Units,
     UpdateRule,
 )
+from tawt.weighting import Bandit, DoGE, ExcessLoss
 
 TASKS = ("near", "far", "goal")
 SIZES = {"near": (9, 4, 13, 1), "far": (5, 5, 5, 5), "goal": (3, 11, 2, 8)}
@@ -168,6 +169,46 @@ def every_rule_is_that_of_the_union(world):
         for task, norm in last.norms.items():
             assert abs(norm - wanted.norms[task]) < 1e-11, name
         assert abs(last.target_norm - wanted.target_norm) < 1e-11, name
+
+
+def other_weightings_are_those_of_the_union(world):
+    alone = dist.new_group([world.rank], use_local_synchronization=True)
+    about = {"sources": ["near", "far"], "target": "goal", "target_share": 0.3}
+    makers = [
+        lambda: ExcessLoss(**about, reference={"near": 0.5, "far": 0.7}),
+        lambda: DoGE(**about, step_size=0.1),
+        lambda: Bandit(**about, exploration=0.4, seed=2),
+    ]
+    sizes = {"near": (9, 0, 13, 1), "far": (0, 5, 5, 5), "goal": (3, 0, 2, 0)}
+    for make in makers:
+        for each in (world, World(world.rank, world.size, sizes=sizes)):
+            together, one = make(), make()
+            for _ in range(3):
+                together.update(each.model.encoder, loss_of=each.own())
+                one.update(each.model.encoder, loss_of=each.union(), group=alone)
+            assert together.skipped == 0
+            torch.testing.assert_close(
+                together.weights.logs, one.weights.logs, rtol=0, atol=1e-11, msg=repr(one)
+            )
+            assert alike(together.weights.logs), one
+            assert together["near"] != together["far"], one
+        wrong = make()
+        same_error(
+            lambda found=wrong: found.update(
+                world.model.encoder,
+                loss_of=world.own() if world.rank else lambda task: "no loss",
+            ),
+            "scalar tensor",
+        )
+        bad, factor = make(), float("nan") if world.rank == 1 else 1.0
+        bad.update(world.model.encoder, loss_of=lambda task: (factor * world.own()(task)[0], 1))
+        assert bad.skipped == 1, bad
+        assert alike(bad.weights.logs), bad
+    differing = DoGE(**about, step_size=0.1 if world.rank else 0.2)
+    same_error(
+        lambda: differing.update(world.model.encoder, loss_of=world.own()),
+        "The update rules differ",
+    )
 
 
 def float32_to_a_millionth(world):
@@ -472,6 +513,7 @@ def groups_that_this_process_is_not_in(world):
 CHECKS = [
     plainly_the_union,
     every_rule_is_that_of_the_union,
+    other_weightings_are_those_of_the_union,
     float32_to_a_millionth,
     without_counts_processes_count_the_same,
     a_process_may_have_no_example,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import torch
 
     from tawt.ranks import Ranks
+    from tawt.weighting.held_target import HeldTarget
     from tawt.weighting.target_aware import TargetAware
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object without a text of its own
@@ -48,7 +49,7 @@ def check_alike(ranks: Ranks, about: Mapping[str, object]) -> None:
 
 
 def fingerprint_of(
-    weighting: TargetAware, parameters: Sequence[torch.Tensor], *, way: str
+    weighting: TargetAware | HeldTarget, parameters: Sequence[torch.Tensor], *, way: str
 ) -> dict[str, object]:
     """What must not differ about a weighting and what it measures by, by its name.
 

@@ -33,9 +33,9 @@ def written(
     return WeightUpdate(
         step=step,
         weights=weights.shares(),
-        log_weights=_plain(weights.log_shares()),
-        alignments=_plain(measured.means),
-        norms=_plain(measured.norms),
+        log_weights=plain_numbers(weights.log_shares()),
+        alignments=plain_numbers(measured.means),
+        norms=plain_numbers(measured.norms),
         target_norm=_finite(measured.target_norm),
         skipped=skipped,
         summary=_summary(weights, measured),
@@ -52,7 +52,13 @@ def _summary(weights: SourceWeights, measured: Hypergradient) -> dict[str, Any] 
     return {**found, "way": measured.way, "relative_error": known}
 
 
-def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
+def plain_numbers(values: Mapping[str, float]) -> dict[str, float | None]:
+    """Numbers by name, in values that JSON knows.
+
+    Example:
+        >>> plain_numbers({"pos": 0.5, "chunk": math.nan})
+        {'pos': 0.5, 'chunk': None}
+    """
     return {name: _finite(value) for name, value in values.items()}
 
 

@@ -25,13 +25,16 @@ class WeightUpdate:
     log_weights: dict[str, float | None]
     """Their logarithms, which tell tiny weights apart where the shares are rounded to zero."""
     alignments: dict[str, float | None] = field(default_factory=dict)
-    """Cosine, or inner product under the curvature, of each unit with the target."""
+    """What moved the weights: of each unit its cosine, or inner product under the curvature, with
+    the target; or its excess loss."""
     norms: dict[str, float | None] = field(default_factory=dict)
     """Gradient norm of each unit."""
     target_norm: float | None = None
     skipped: str | None = None
     summary: dict[str, Any] | None = None
     """Of the weights on units finer than tasks, where there are any; the rest is about tasks."""
+    losses: dict[str, float | None] = field(default_factory=dict)
+    """Loss of each task that was measured, where the weighting keeps them."""
 
     @property
     def failure(self) -> str | None:
@@ -39,9 +42,14 @@ class WeightUpdate:
         return None if self.target_norm == 0.0 else self.skipped
 
     def to_json(self) -> dict[str, Any]:
-        """The update as plain JSON values; the summary is called `units` there, if there is one."""
+        """The update as plain JSON values; the summary is called `units` there, if there is one.
+
+        Losses are left out where none are kept.
+        """
         values = asdict(self)
         summary = values.pop("summary")
+        if not self.losses:
+            del values["losses"]
         return values if summary is None else {**values, _SUMMARY: summary}
 
     @classmethod
@@ -87,6 +95,7 @@ _VALUES: dict[str, Callable[[Any], bool]] = {
     "alignments": _are_numbers_or_none,
     "norms": _are_numbers_or_none,
     "target_norm": _is_number_or_none,
+    "losses": _are_numbers_or_none,
     "skipped": lambda value: value is None or isinstance(value, str),
     _SUMMARY: lambda value: value is None or isinstance(value, Mapping),
 }
