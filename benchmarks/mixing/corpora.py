@@ -27,6 +27,18 @@ def target_names(data: Path) -> list[str]:
     return sorted(path.name.split(".")[0] for path in (data / "targets").glob("*.train.txt"))
 
 
+def make_targets(data: Path, folder: Path) -> None:
+    """Write every target without the held-out lines that are among its 200 as well."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in target_names(data):
+        own = (data / "targets" / f"{name}.train.txt").read_text(encoding="utf-8")
+        (folder / f"{name}.train.txt").write_text(own, encoding="utf-8")
+        for split in ("dev", "test"):
+            text = (data / "targets" / f"{name}.{split}.txt").read_text(encoding="utf-8")
+            kept = [line for line in text.splitlines() if line not in own.splitlines()]
+            (folder / f"{name}.{split}.txt").write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+
 def make_useless(data: Path, folder: Path) -> None:
     """Write the words of `web` in another order within each line, and letters that mean nothing."""
     draw = random.Random(20261118)
@@ -38,7 +50,9 @@ def make_useless(data: Path, folder: Path) -> None:
         mixed.append(" ".join(words))
     noise, size = [], 0
     while size < _LETTERS:
-        drawn = (draw.choice(string.ascii_lowercase + " " * 5) for _ in range(draw.randint(40, 200)))
+        drawn = (
+            draw.choice(string.ascii_lowercase + " " * 5) for _ in range(draw.randint(40, 200))
+        )
         noise.append(" ".join("".join(drawn).split()))
         size += len(noise[-1]) + 1
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,7 +68,7 @@ def configuration(
     files |= {name: scratch / f"{name}.txt" for name in (SHUFFLED, LETTERS)}
     corpora: dict[str, Any] = {name: {"train": str(path)} for name, path in files.items()}
     for name in target_names(data):
-        places = {s: data / "targets" / f"{name}.{s}.txt" for s in ("train", "dev", "test")}
+        places = {s: scratch / f"{name}.{s}.txt" for s in ("train", "dev", "test")}
         corpora[name] = {split: str(path) for split, path in places.items()}
     return parsed(
         {

@@ -16,7 +16,6 @@ from tawt import Cosine, Fixed, TargetAware, UpdateRule
 from tawt.corpora.importance import Buckets, log_importance, resampled
 from tawt.corpora.networks import language_model
 from tawt.streams import derived_seed
-from tawt.tasks import Task
 from tawt.tasks.examples import Subset
 from tawt.training import PreTraining, SourcesOnly, train
 from tawt.training.devices import accelerator_for
@@ -26,8 +25,10 @@ from tawt.weighting.doge import DoGE
 from tawt.weighting.excess_loss import ExcessLoss
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchmarks.mixing.spec import Spec
-    from tawt.tasks import MultiTaskModel
+    from tawt.tasks import MultiTaskModel, Task
     from tawt.training import Settings
     from tawt.weighting import Weighting
 
@@ -47,9 +48,7 @@ _AIM_EVERY = 5  # as in `tawt.training.watching`
 @cache
 def _all(data: str, scratch: str) -> tuple[Any, dict[str, Task]]:
     """The configuration and every task, once for a process."""
-    config = configuration(
-        Path(data), Path(scratch), window=WINDOW, model=MODEL, training=TRAINING
-    )
+    config = configuration(Path(data), Path(scratch), window=WINDOW, model=MODEL, training=TRAINING)
     names = [*source_names(Path(data)), *target_names(Path(data))]
     found = config.modality.tasks(
         config.data, config.model, names=names, targets=target_names(Path(data)), seed=0
@@ -61,6 +60,8 @@ def trained(spec: Spec, *, data: str, scratch: str, device: str) -> dict[str, An
     """Train, and score on the held-out text of every target."""
     torch.set_num_threads(1)
     began = time.perf_counter()
+    if spec.kind == "excess-loss" and "reference" not in spec.rule:
+        spec = _with_reference(spec, data=data, scratch=scratch, device=device)
     config, tasks = _all(data, scratch)
     every = source_names(Path(data))
     targets = target_names(Path(data))
@@ -70,7 +71,7 @@ def trained(spec: Spec, *, data: str, scratch: str, device: str) -> dict[str, An
     if spec.kind == "dsir":
         chosen |= _selected(chosen, sources, target, spec)
     model = _model(config, list(chosen.values()), spec)
-    weighting = _weighting(spec, sources, target, chosen, model, device)
+    weighting = _weighting(spec, sources, target, chosen)
     settings = _settings(spec, config.training, sources=len(sources))
     paradigm: Any = SourcesOnly(epochs=1)
     if spec.then_target:
@@ -91,8 +92,9 @@ def trained(spec: Spec, *, data: str, scratch: str, device: str) -> dict[str, An
         accelerator=accelerator,
     )
     wanted = [target] if spec.target else targets
+    asked_for = spec.of(rule={}, budget=2 * spec.budget) if spec.kind == "excess-loss" else spec
     return {
-        "spec": spec.to_json(),
+        "spec": asked_for.to_json(),
         "steps": found.steps,
         "scores": {name: _scores(model, tasks[name], target, accelerator) for name in wanted},
         "weights": found.weights,
@@ -100,6 +102,32 @@ def trained(spec: Spec, *, data: str, scratch: str, device: str) -> dict[str, An
         "passes": found.passes,
         "seconds": round(time.perf_counter() - began, 2),
     }
+
+
+def _with_reference(spec: Spec, *, data: str, scratch: str, device: str) -> Spec:
+    """With the losses of a model that half of the budget is spent on, with equal weights."""
+    half = spec.of(budget=spec.budget // 2)
+    config, tasks = _all(data, scratch)
+    sources = source_names(Path(data))
+    chosen = [tasks[name] for name in [*sources, target_names(Path(data))[0]]]
+    model = _model(config, chosen, spec)
+    accelerator = accelerator_for(config.training.precision, device=device)
+    train(
+        model,
+        tasks=chosen,
+        target=chosen[-1].name,
+        paradigm=SourcesOnly(epochs=1),
+        weighting=Fixed(sources),
+        settings=replace(config.training, steps=half.budget),
+        seed=spec.seed,
+        accelerator=accelerator,
+    )
+    reference = {}
+    for task in chosen[:-1]:
+        some = Subset(task.train, np.arange(min(len(task.train), 128)))
+        said = evaluate(model, task, some, batch_size=64, device=accelerator.device)
+        reference[task.name] = said.scores["loss"]
+    return half.of(rule={"reference": reference})
 
 
 def _model(config: Any, tasks: list[Task], spec: Spec) -> MultiTaskModel:
@@ -131,30 +159,27 @@ def _weighting(
     sources: list[str],
     target: str,
     tasks: dict[str, Task],
-    model: MultiTaskModel,
-    device: str,
 ) -> Weighting:
     sizes = {name: len(tasks[name].train) for name in sources}
     given: dict[str, Any] = {"sources": sources, "target": target, "target_share": None}
-    if spec.weights:
-        return Fixed(sources, initial=spec.weights)
-    if spec.kind in ("by size", "dsir"):
-        return Fixed(sources, initial="proportional", sizes=sizes)
-    if spec.kind == "tempered":
-        powers = {name: size**0.5 for name, size in sizes.items()}
-        total = sum(powers.values())
-        return Fixed(sources, initial={name: power / total for name, power in powers.items()})
-    if spec.kind == "target-aware":
-        rule = {key: value for key, value in spec.rule.items() if key != "scale"}
-        alignment = Cosine(scale=spec.rule.get("scale", 1.0))
-        return TargetAware(**given, rule=UpdateRule(alignment=alignment, **rule))
-    if spec.kind == "doge":
-        return DoGE(**given, **spec.rule)
-    if spec.kind == "bandit":
-        return Bandit(**given, seed=spec.seed, **spec.rule)
-    if spec.kind == "excess-loss":
-        return ExcessLoss(**given, reference=spec.rule["reference"])
-    return Fixed(sources)
+    rule = {key: value for key, value in spec.rule.items() if key != "scale"}
+    alignment = Cosine(scale=spec.rule.get("scale", 1.0))
+    makers: dict[str, Callable[[], Weighting]] = {
+        "fixed": lambda: Fixed(sources, initial=spec.weights or "uniform"),
+        "by size": lambda: Fixed(sources, initial="proportional", sizes=sizes),
+        "dsir": lambda: Fixed(sources, initial="proportional", sizes=sizes),
+        "tempered": lambda: Fixed(sources, initial=_roots(sizes)),
+        "target-aware": lambda: TargetAware(**given, rule=UpdateRule(alignment=alignment, **rule)),
+        "doge": lambda: DoGE(**given, **rule),
+        "bandit": lambda: Bandit(**given, seed=spec.seed, **rule),
+        "excess-loss": lambda: ExcessLoss(**given, **rule),
+    }
+    return makers[spec.kind]()
+
+
+def _roots(sizes: dict[str, int]) -> dict[str, float]:
+    total = sum(size**0.5 for size in sizes.values())
+    return {name: size**0.5 / total for name, size in sizes.items()}
 
 
 def _selected(
@@ -164,9 +189,7 @@ def _selected(
     texts = [_texts(tasks[name]) for name in sources]
     flat = [text for found in texts for text in found]
     wanted = min(len(flat), spec.budget * TRAINING["batch_size"])
-    logs = log_importance(
-        flat, target=Buckets.of(_texts(tasks[target])), sources=Buckets.of(flat)
-    )
+    logs = log_importance(flat, target=Buckets.of(_texts(tasks[target])), sources=Buckets.of(flat))
     kept = resampled(logs, count=wanted, seed=spec.seed)
     first, found = 0, {}
     for name, each in zip(sources, texts, strict=True):
@@ -186,13 +209,13 @@ _read: dict[str, list[str]] = {}
 
 def _texts(task: Task) -> list[str]:
     if task.name not in _read:
-        _read[task.name] = [task.train.text(index) for index in range(len(task.train))]
+        windows: Any = task.train
+        rows = windows.batch(np.arange(len(windows))).inputs["tokens"].numpy()
+        _read[task.name] = [windows.vocabulary.decode(row[1:]) for row in rows]
     return _read[task.name]
 
 
-def _scores(
-    model: MultiTaskModel, task: Task, head: str, accelerator: Any
-) -> dict[str, float]:
+def _scores(model: MultiTaskModel, task: Task, head: str, accelerator: Any) -> dict[str, float]:
     """Bits a byte on dev and test; any head will do, since none does anything."""
     device = accelerator.device
     same = replace(task, name=head)
