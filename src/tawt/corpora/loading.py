@@ -13,6 +13,7 @@ from transformers import (
     GPT2Config,
 )
 
+from tawt.corpora.attention import causal_attention
 from tawt.errors import ConfigError
 from tawt.modality.said import DATA_LOG
 from tawt.text.encoding.finding import located, not_found
@@ -57,9 +58,16 @@ def load_language_model(
         config = _small(section, vocabulary, window)
     with quietly():
         made: PreTrainedModel = CLASSES[section.objective].from_config(
-            config, attn_implementation="sdpa", dtype=torch.float32, trust_remote_code=False
+            config,
+            attn_implementation=_attention(section.objective),
+            dtype=torch.float32,
+            trust_remote_code=False,
         )
     return made
+
+
+def _attention(objective: Objective) -> str:
+    return causal_attention() if objective == "causal" else "sdpa"
 
 
 def _small(section: LanguageModelConfig, vocabulary: Vocabulary, window: int) -> PretrainedConfig:
@@ -118,7 +126,7 @@ def _pretrained(
             dtype=torch.float32,
             use_safetensors=True,  # anything else is a pickle
             trust_remote_code=False,
-            attn_implementation="sdpa",
+            attn_implementation=_attention(objective),
             output_loading_info=True,
         )
     _check_is_trained(name, model, found)
