@@ -21,7 +21,7 @@ import torch
 from benchmarks import machine
 from benchmarks.mixing import plan
 from benchmarks.mixing.corpora import make_targets, make_useless, source_names, target_names
-from benchmarks.mixing.training import trained
+from benchmarks.mixing.training import Where, trained
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -73,6 +73,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--jobs", type=int, default=16 if torch.cuda.is_available() else 2)
     parser.add_argument("--budgets", type=int, nargs="+", default=[300, 1200])
+    parser.add_argument("--checkpoint", help="The pretrained language model.")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--targets", nargs="+")
     parser.add_argument("--until", type=float, default=1e9, help="Seconds after which none begins.")
@@ -116,10 +117,10 @@ def _make(
     options: argparse.Namespace,
     began: float,
 ) -> None:
-    where = {"data": str(options.data), "scratch": str(options.scratch), "device": options.device}
+    where = Where(str(options.data), str(options.scratch), options.device, options.checkpoint)
     lacking = [spec for spec in wanted if records.lacks(spec)]
     print(f"{len(lacking)} trainings", flush=True)
-    futures = {pool.submit(trained, spec, **where): spec for spec in lacking}
+    futures = {pool.submit(trained, spec, where): spec for spec in lacking}
     for done, future in enumerate(as_completed(futures), start=1):
         if future.cancelled():
             continue

@@ -32,8 +32,8 @@ class Spec:
     """Of the training, beside those that all have."""
     rule: dict[str, Any] = field(default_factory=dict)
     """Of the update."""
-    model: dict[str, int] = field(default_factory=dict)
-    """Size of the model, where it is not the usual one."""
+    setup: str = "small"
+    """What is trained."""
     weights: dict[str, float] = field(default_factory=dict)
     """Weights that are given."""
 

@@ -6,12 +6,14 @@ import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
 from benchmarks.mixing.corpora import configuration, source_names, target_names
+from benchmarks.mixing.cost import affordable_steps
+from benchmarks.mixing.setups import setup
 from tawt import Cosine, Fixed, TargetAware, UpdateRule
 from tawt.corpora.importance import Buckets, log_importance, resampled
 from tawt.corpora.networks import language_model
@@ -32,23 +34,26 @@ if TYPE_CHECKING:
     from tawt.training import Settings
     from tawt.weighting import Weighting
 
-WINDOW = 256
-MODEL: dict[str, Any] = {"layers": 4, "width": 256, "heads": 4}
-TRAINING: dict[str, Any] = {
-    "batch_size": 16,
-    "learning_rate": 2e-3,
-    "warmup": 0.05,
-    "weight_decay": 0.1,
-    "sampling": "weight",
-    "select": "last",
-}
-_AIM_EVERY = 5  # as in `tawt.training.watching`
+_BATCH = 16
+
+
+class Where(NamedTuple):
+    """Where things are."""
+
+    data: str
+    scratch: str
+    device: str
+    checkpoint: str | None = None
 
 
 @cache
-def _all(data: str, scratch: str) -> tuple[Any, dict[str, Task]]:
-    """The configuration and every task, once for a process."""
-    config = configuration(Path(data), Path(scratch), window=WINDOW, model=MODEL, training=TRAINING)
+def _all(where: Where, name: str) -> tuple[Any, dict[str, Task]]:
+    """The configuration of a setup and every task, once for a process."""
+    data, scratch, _, checkpoint = where
+    found = setup(name, checkpoint=checkpoint)
+    config = configuration(
+        Path(data), Path(scratch), window=found.window, model=found.model, training=found.settings
+    )
     names = [*source_names(Path(data)), *target_names(Path(data))]
     found = config.modality.tasks(
         config.data, config.model, names=names, targets=target_names(Path(data)), seed=0
@@ -56,15 +61,15 @@ def _all(data: str, scratch: str) -> tuple[Any, dict[str, Task]]:
     return config, {task.name: task for task in found}
 
 
-def trained(spec: Spec, *, data: str, scratch: str, device: str) -> dict[str, Any]:
+def trained(spec: Spec, where: Where) -> dict[str, Any]:
     """Train, and score on the held-out text of every target."""
     torch.set_num_threads(1)
     began = time.perf_counter()
     if spec.kind == "excess-loss" and "reference" not in spec.rule:
-        spec = _with_reference(spec, data=data, scratch=scratch, device=device)
-    config, tasks = _all(data, scratch)
-    every = source_names(Path(data))
-    targets = target_names(Path(data))
+        spec = _with_reference(spec, where)
+    config, tasks = _all(where, spec.setup)
+    every = source_names(Path(where.data))
+    targets = target_names(Path(where.data))
     sources = list(spec.sources or every)
     target = spec.target or targets[0]
     chosen = {name: tasks[name] for name in [*sources, target]}
@@ -72,11 +77,11 @@ def trained(spec: Spec, *, data: str, scratch: str, device: str) -> dict[str, An
         chosen |= _selected(chosen, sources, target, spec)
     model = _model(config, list(chosen.values()), spec)
     weighting = _weighting(spec, sources, target, chosen)
-    settings = _settings(spec, config.training, sources=len(sources))
+    settings = _settings(spec, config.training, sources=len(sources), after=len(tasks[target].train))
     paradigm: Any = SourcesOnly(epochs=1)
     if spec.then_target:
         paradigm = PreTraining(epochs=1, fine_tune_epochs=spec.then_target)
-    accelerator = accelerator_for(settings.precision, device=device)
+    accelerator = accelerator_for(settings.precision, device=where.device)
     if spec.with_target:  # under another name, so that it can be a source
         chosen[f"text of {target}"] = replace(tasks[target], name=f"text of {target}")
         model = _model(config, list(chosen.values()), spec)
@@ -104,14 +109,14 @@ def trained(spec: Spec, *, data: str, scratch: str, device: str) -> dict[str, An
     }
 
 
-def _with_reference(spec: Spec, *, data: str, scratch: str, device: str) -> Spec:
+def _with_reference(spec: Spec, where: Where) -> Spec:
     """With the losses of a model that half of the budget is spent on, with equal weights."""
     half = spec.of(budget=spec.budget // 2)
-    config, tasks = _all(data, scratch)
-    sources = source_names(Path(data))
-    chosen = [tasks[name] for name in [*sources, target_names(Path(data))[0]]]
+    config, tasks = _all(where, spec.setup)
+    sources = source_names(Path(where.data))
+    chosen = [tasks[name] for name in [*sources, target_names(Path(where.data))[0]]]
     model = _model(config, chosen, spec)
-    accelerator = accelerator_for(config.training.precision, device=device)
+    accelerator = accelerator_for(config.training.precision, device=where.device)
     train(
         model,
         tasks=chosen,
@@ -131,27 +136,19 @@ def _with_reference(spec: Spec, *, data: str, scratch: str, device: str) -> Spec
 
 
 def _model(config: Any, tasks: list[Task], spec: Spec) -> MultiTaskModel:
-    section = config.model.model_copy(update=spec.model)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derived_seed(spec.seed, "model"))
-        return language_model(section, tasks)
+        return language_model(config.model, tasks)
 
 
-def _settings(spec: Spec, usual: Settings, *, sources: int) -> Settings:
-    """With as many steps as the budget leaves."""
+def _settings(spec: Spec, usual: Settings, *, sources: int, after: int) -> Settings:
+    """With as many steps as the budget leaves, `after` windows of the target paid for if it is
+    passed over in the end.
+    """
     settings = replace(usual, **spec.settings)
-    return replace(settings, steps=max(1, round(spec.budget / _cost(spec, settings, sources))))
-
-
-def _cost(spec: Spec, settings: Settings, sources: int) -> float:
-    """What a step costs, updates included, beside a step without them."""
-    if spec.kind in ("fixed", "by size", "tempered", "dsir") or settings.update_every is None:
-        return 1.0
-    measured = {"bandit": 2, "excess-loss": sources}.get(spec.kind, sources + 1)
-    windows = measured * settings.gradient_examples / settings.update_every
-    if settings.measure == "training steps":
-        windows = -(-settings.gradient_examples // _AIM_EVERY) / _AIM_EVERY
-    return 1.0 + windows / settings.batch_size
+    spent = -(-spec.then_target * after // settings.batch_size)
+    left = spec.of(budget=spec.budget - spent)
+    return replace(settings, steps=affordable_steps(left, settings, sources=sources))
 
 
 def _weighting(
@@ -188,7 +185,7 @@ def _selected(
     """Of every source, the windows that importance resampling keeps: one pass of the budget."""
     texts = [_texts(tasks[name]) for name in sources]
     flat = [text for found in texts for text in found]
-    wanted = min(len(flat), spec.budget * TRAINING["batch_size"])
+    wanted = min(len(flat), spec.budget * _BATCH)
     logs = log_importance(flat, target=Buckets.of(_texts(tasks[target])), sources=Buckets.of(flat))
     kept = resampled(logs, count=wanted, seed=spec.seed)
     first, found = 0, {}

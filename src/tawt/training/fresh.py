@@ -38,7 +38,7 @@ class FreshLosses:
         model: The shared model.
         tasks: By name.
         examples: Training examples of each task.
-        count: Examples to a draw.
+        counts: Examples to a draw, of each task.
         weighting: Says which tasks will be asked for twice, and what examples count.
         seed: Of the run.
         update: Number of the update.
@@ -54,7 +54,7 @@ class FreshLosses:
         tasks: Mapping[str, Task],
         examples: Mapping[str, Examples],
         *,
-        count: int,
+        counts: Mapping[str, int],
         weighting: Weighting,
         seed: int,
         update: int,
@@ -65,10 +65,10 @@ class FreshLosses:
         self._model = model
         self._tasks = tasks
         self._examples = examples
-        self._count = count
+        self._counts = counts
         self._twice = weighting.asked_twice
         self._weights = weighting.weights
-        self._parts = Parts.on(device, batch_size=count, model=model)
+        self._parts = Parts.on(device, batch_size=max(counts.values()), model=model)
         self._device = device
         self._autocast = autocast
         self._part = part
@@ -111,14 +111,14 @@ class FreshLosses:
             # The first draw gave the direction; nothing that is measured along it may share its
             # examples, so all later draws come from the other half.
             return self._second[task]
-        size = len(self._examples[task])
+        size, count = len(self._examples[task]), self._counts[task]
         factors = self._weights.relative(task, np.arange(size))
         if factors is not None:  # weighed examples, each as often as it counts
             shares = factors.double().numpy()
-            return self._draw.choice(size, min(size, self._count), p=shares / shares.sum())
+            return self._draw.choice(size, min(size, count), p=shares / shares.sum())
         if task not in self._twice or size < 2:
-            return self._draw.choice(size, min(size, self._count), replace=False)
-        part = min(self._count, size // 2)
+            return self._draw.choice(size, min(size, count), replace=False)
+        part = min(count, size // 2)
         both = self._draw.choice(size, 2 * part, replace=False)
         self._second[task] = both[part:]
         return both[:part]

@@ -27,7 +27,7 @@ from tawt.training.processes import Processes
 from tawt.training.progress import Position, Progress
 from tawt.training.recorded import recording
 from tawt.training.roles import checked_roles, heads_learn
-from tawt.training.rounds import ends_round, rounds
+from tawt.training.rounds import rounds
 from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
 from tawt.training.skipped import SkippedSteps
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tawt.training.keeping import Keeping
     from tawt.training.paradigms import Paradigm, Phase
     from tawt.training.result import Predictions, TrainingResult
+    from tawt.training.rounds import Round
     from tawt.weighting import Weighting
 
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
@@ -109,33 +110,33 @@ class Loop:
             self.keeping.restore(saved, main, heads)
         else:
             self.selection = Selection()
-        length, every = main.schedule.length, self.settings.update_every
+        length, settings = main.schedule.length, self.settings
+        every, growth = settings.update_every, settings.update_growth
         for epoch in range(self.position.epoch, phase.epochs):
             before = epoch * length
-            for first, last in rounds(length, every, start=self.position.step, before=before):
-                self._train_round(phase, main, heads, first, last)
+            start = self.position.step
+            for part in rounds(length, every, start=start, before=before, growth=growth):
+                self._train_round(phase, main, heads, part)
             self._finish_epoch(phase, main)
             self.position = self.position.next_epoch()
             if self.selection.stale(self.settings.patience):
                 break
         self.selection.restore(self.model)
 
-    def _train_round(
-        self, phase: Phase, main: Stretch, heads: Stretch | None, first: int, last: int
-    ) -> None:
+    def _train_round(self, phase: Phase, main: Stretch, heads: Stretch | None, part: Round) -> None:
         shares, length = main.weighting.weights.shares(), main.schedule.length
         epoch, taken = self.position.epoch, self.taken
-        steps = main.schedule.steps(epoch, first, last, shares=shares, taken=taken)
+        steps = main.schedule.steps(epoch, part.first, part.last, shares=shares, taken=taken)
         before = epoch * length
         self.model.train()
         fetched = main.loader.fetch(weighed(steps, main.weighting.weights))
-        for number, (step, parts) in enumerate(fetched, start=first + 1):
+        for number, (step, parts) in enumerate(fetched, start=part.first + 1):
             closes = number == length or (before + number) % self.settings.accumulation == 0
             rate = learning_rate(before + number - 1, main.total, self.settings, peak=main.peak)
             self._step(main, step, parts, shares=shares, rate=rate, closes=closes)
             self.taken[step.task] += len(step.indices)
             self.position = self.position.next_step()
-            if ends_round(number, length, self.settings.update_every, before=before):
+            if part.closes and number == part.last:
                 self._close_round(phase, heads)
             if closes:  # gradients that are half added up are no state to save
                 self._after_step(phase, main, heads)

@@ -156,8 +156,7 @@ class Material:
         self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, step: int
     ) -> None:
         """Take the targets' gradient on few examples, for steps to be compared with."""
-        few = -(-self._settings.gradient_examples // AIM_EVERY)
-        fresh = self._fresh(phase, model, accelerator, update=step, count=few)
+        fresh = self._fresh(phase, model, accelerator, update=step, part=AIM_EVERY)
         loss_of: LossOf = fresh.counted if accelerator.num_processes > 1 else fresh
         self._weighting.aim(model.representation, loss_of=loss_of, touching=[model])
 
@@ -168,13 +167,17 @@ class Material:
         accelerator: Accelerator,
         *,
         update: int,
-        count: int | None = None,
+        part: int = 1,
     ) -> FreshLosses:
+        settings, names = self._settings, [*self._weighting.weights.names, *self.targets]
+        counts = dict.fromkeys(names, settings.gradient_examples)
+        if settings.target_examples is not None:
+            counts |= dict.fromkeys(self.targets, settings.target_examples)
         return FreshLosses(
             model,
             self.tasks,
-            self.examples(phase, [*self._weighting.weights.names, *self.targets]),
-            count=count or self._settings.gradient_examples,
+            self.examples(phase, names),
+            counts={name: -(-count // part) for name, count in counts.items()},
             weighting=self._weighting,
             seed=self._seed,
             update=update,

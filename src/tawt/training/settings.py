@@ -75,6 +75,11 @@ class Settings:
     update_every: int | None = None
     """Steps between weight updates; once an epoch by default."""
 
+    update_growth: float = 0.0
+    """With `update_every`: later updates are further apart, by this share of the steps so far. With
+    0.25 and `update_every: 10`, updates come after 10, 20, 30, 40, 50, 62, 77, … steps: what
+    weights are worth is decided early, and late updates cost as much."""
+
     measure: Literal["fresh batches", "training steps"] = "fresh batches"
     """What weights are learned from: at each update, a gradient of every task on fresh batches; or
     the gradients that training computes anyway, which is cheaper for all but small models, and
@@ -82,6 +87,10 @@ class Settings:
 
     gradient_examples: int = 64
     """Examples of each task from which its gradient is measured at an update."""
+
+    target_examples: int | None = None
+    """Examples of the target at an update, which all sources are compared with; as many as
+    `gradient_examples` by default."""
 
     unit_examples: int | None = None
     """Weights on groups or examples: how many examples of each source are measured at an update;
@@ -115,7 +124,9 @@ class Settings:
     def __post_init__(self) -> None:
         self._check_numbers()
         self._at_least("batch_size", "accumulation", "gradient_examples", low=1)
-        self._at_least("head_epochs", "max_nonfinite", "workers", "weight_decay", low=0)
+        self._at_least(
+            "head_epochs", "max_nonfinite", "workers", "weight_decay", "update_growth", low=0
+        )
         for name in ("learning_rate", "head_learning_rate"):
             if not getattr(self, name) > 0:
                 raise ConfigError(
@@ -123,7 +134,7 @@ class Settings:
                 )
         self._check_budget()
         for name in (
-            *("clip_norm", "update_every", "patience", "unit_examples"),
+            *("clip_norm", "update_every", "patience", "unit_examples", "target_examples"),
             *("steps", "most_passes"),
         ):
             value = getattr(self, name)

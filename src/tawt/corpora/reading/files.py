@@ -8,7 +8,6 @@ from tawt.corpora.reading.fields import Fields
 from tawt.corpora.reading.jsonl import read_jsonl
 from tawt.corpora.reading.plain import read_plain
 from tawt.corpora.reading.sources import sources_of
-from tawt.corpora.reading.tables import read_dataset, read_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +60,8 @@ def _documents(source: Source, files: CorpusFiles, split: SplitName) -> Iterator
     fields = Fields(text=files.field, group=files.group, invalid=files.invalid)
     if source.format == "jsonl":
         return read_jsonl(source.path, fields=fields, encoding=files.encoding)
+    from tawt.corpora.reading.tables import read_dataset, read_parquet  # pyarrow takes a second
+
     if source.format == "parquet":
         return read_parquet(source.path, fields=fields)
     is_own = split != "train" and getattr(files, split) is not None
