@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.mixing.spec import Spec
-    from tawt.tasks import MultiTaskModel, Task
-    from tawt.training import Settings
+    from tawt.tasks import Examples, MultiTaskModel, Task
+    from tawt.training import Settings, TrainingResult
     from tawt.weighting import Weighting
 
 _BATCH = 16
@@ -55,58 +55,68 @@ def _all(where: Where, name: str) -> tuple[Any, dict[str, Task]]:
         Path(data), Path(scratch), window=found.window, model=found.model, training=found.settings
     )
     names = [*source_names(Path(data)), *target_names(Path(data))]
-    found = config.modality.tasks(
+    tasks = config.modality.tasks(
         config.data, config.model, names=names, targets=target_names(Path(data)), seed=0
     )
-    return config, {task.name: task for task in found}
+    return config, {task.name: task for task in tasks}
 
 
 def trained(spec: Spec, where: Where) -> dict[str, Any]:
     """Train, and score on the held-out text of every target."""
     torch.set_num_threads(1)
+    torch.set_float32_matmul_precision("high")  # TF32, on a GPU that has it
     began = time.perf_counter()
-    if spec.kind == "excess-loss" and "reference" not in spec.rule:
+    asked_for = spec
+    if spec.kind == "excess-loss":
         spec = _with_reference(spec, where)
     config, tasks = _all(where, spec.setup)
-    every = source_names(Path(where.data))
     targets = target_names(Path(where.data))
-    sources = list(spec.sources or every)
     target = spec.target or targets[0]
+    model, found = _fitted(spec, where, config, tasks, target=target)
+    return {
+        "spec": asked_for.to_json(),
+        "steps": found.steps if found else 0,
+        "scores": {
+            name: _scores(model, tasks[name], target, where)
+            for name in ([target] if spec.target else targets)
+        },
+        "weights": found.weights if found else {},
+        "course": [[update.step, update.weights] for update in found.history] if found else [],
+        "passes": found.passes if found else {},
+        "seconds": round(time.perf_counter() - began, 2),
+    }
+
+
+def _fitted(
+    spec: Spec, where: Where, config: Any, tasks: dict[str, Task], *, target: str
+) -> tuple[MultiTaskModel, TrainingResult | None]:
+    """The model, trained if the budget is not zero."""
+    sources = list(spec.sources or source_names(Path(where.data)))
     chosen = {name: tasks[name] for name in [*sources, target]}
     if spec.kind == "dsir":
         chosen |= _selected(chosen, sources, target, spec)
-    model = _model(config, list(chosen.values()), spec)
-    weighting = _weighting(spec, sources, target, chosen)
-    settings = _settings(spec, config.training, sources=len(sources), after=len(tasks[target].train))
+    if spec.with_target:  # under another name, so that it can be a source
+        sources.append(f"text of {target}")
+        chosen[sources[-1]] = replace(tasks[target], name=sources[-1])
+    every = list(chosen.values())
+    model = _model(config, every, spec)
+    accelerator = accelerator_for(config.training.precision, device=where.device)
+    if not spec.budget:
+        return model.to(accelerator.device), None
     paradigm: Any = SourcesOnly(epochs=1)
     if spec.then_target:
         paradigm = PreTraining(epochs=1, fine_tune_epochs=spec.then_target)
-    accelerator = accelerator_for(settings.precision, device=where.device)
-    if spec.with_target:  # under another name, so that it can be a source
-        chosen[f"text of {target}"] = replace(tasks[target], name=f"text of {target}")
-        model = _model(config, list(chosen.values()), spec)
-        weighting = Fixed([*sources, f"text of {target}"])
     found = train(
         model,
-        tasks=list(chosen.values()),
+        tasks=every,
         target=target,
         paradigm=paradigm,
-        weighting=weighting,
-        settings=settings,
+        weighting=_weighting(spec, sources, target, chosen),
+        settings=_settings(spec, config.training, sources=len(sources), after=tasks[target].train),
         seed=spec.seed,
         accelerator=accelerator,
     )
-    wanted = [target] if spec.target else targets
-    asked_for = spec.of(rule={}, budget=2 * spec.budget) if spec.kind == "excess-loss" else spec
-    return {
-        "spec": asked_for.to_json(),
-        "steps": found.steps,
-        "scores": {name: _scores(model, tasks[name], target, accelerator) for name in wanted},
-        "weights": found.weights,
-        "course": [[update.step, update.weights] for update in found.history],
-        "passes": found.passes,
-        "seconds": round(time.perf_counter() - began, 2),
-    }
+    return model, found
 
 
 def _with_reference(spec: Spec, where: Where) -> Spec:
@@ -141,12 +151,10 @@ def _model(config: Any, tasks: list[Task], spec: Spec) -> MultiTaskModel:
         return language_model(config.model, tasks)
 
 
-def _settings(spec: Spec, usual: Settings, *, sources: int, after: int) -> Settings:
-    """With as many steps as the budget leaves, `after` windows of the target paid for if it is
-    passed over in the end.
-    """
+def _settings(spec: Spec, usual: Settings, *, sources: int, after: Examples) -> Settings:
+    """With as many steps as the budget leaves; passes over the target afterwards are paid for."""
     settings = replace(usual, **spec.settings)
-    spent = -(-spec.then_target * after // settings.batch_size)
+    spent = -(-spec.then_target * len(after) // settings.batch_size)
     left = spec.of(budget=spec.budget - spent)
     return replace(settings, steps=affordable_steps(left, settings, sources=sources))
 
@@ -212,9 +220,9 @@ def _texts(task: Task) -> list[str]:
     return _read[task.name]
 
 
-def _scores(model: MultiTaskModel, task: Task, head: str, accelerator: Any) -> dict[str, float]:
+def _scores(model: MultiTaskModel, task: Task, head: str, where: Where) -> dict[str, float]:
     """Bits a byte on dev and test; any head will do, since none does anything."""
-    device = accelerator.device
+    device = torch.device(where.device)
     same = replace(task, name=head)
     found = {}
     for split, examples in (("dev", task.dev), ("test", task.test)):
