@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
     from benchmarks.mixing.spec import Spec
 
-_STAGES = ("choosing", "methods", "pairs", "ceilings", "large", "pretrained")
+_STAGES = (
+    *("choosing", "methods", "pairs", "ceilings"),
+    *("proxies", "transferred", "large", "pretrained"),
+)
 
 
 def main() -> None:
@@ -73,7 +76,9 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         "methods": lambda: plan.methods(records, sources, targets, budgets=budgets, seeds=seeds),
         "pairs": lambda: plan.pairs(records, targets, budgets=budgets),
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
-        "large": lambda: plan.large(records, targets, budgets=budgets, seeds=seeds),
+        "proxies": lambda: plan.proxies(records, targets, seeds=seeds),
+        "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
+        "large": lambda: plan.large(records, targets, seeds=seeds),
         "pretrained": lambda: plan.pretrained(records, targets, seeds=seeds),
     }
     return stages[stage]()

@@ -7,7 +7,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.mixing.choosing import CHOSEN_ON, candidates, chosen
-from benchmarks.mixing.setups import LARGE, LORA, PRETRAINED
+from benchmarks.mixing.setups import LARGE, LORA, PRETRAINED, SMALL, TINY
 from benchmarks.mixing.spec import Spec
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ OURS_THEN, OURS_CAPPED = "tawt, then the target", "tawt, at most 4 passes"
 PAPER, ROBUST = "tawt, preset paper", "tawt, preset robust"
 EQUAL_THEN, AS_SOURCE = "equal, then the target", "the target as one more source"
 DOREMI, DOGE, BANDIT, DSIR = "DoReMi", "DoGE", "bandit (EXP3)", "DSIR"
-GIVEN, ALONE = "the small model's weights", "the target alone"
+GIVEN = "weights of a smaller model"
 _BEST = 4  # single corpora whose pairs are tried
 _MEASURED: dict[str, Any] = {"update_every": 20, "gradient_examples": 8}
-_LARGE_BUDGET, _PRETRAINED_BUDGET = 600, 120
+_PROXY_BUDGET, _LARGE_BUDGET, _PRETRAINED_BUDGET = 300, 600, 120
 
 
 def choosing(sources: Sequence[str], budgets: Sequence[int]) -> Iterator[Spec]:
@@ -93,20 +93,39 @@ def ceiling(records: Records, target: str, *, budget: int) -> tuple[str, ...]:
     return tuple(best["spec"]["sources"])
 
 
-def large(
-    records: Records, targets: Sequence[str], *, budgets: Sequence[int], seeds: int
-) -> Iterator[Spec]:
+def proxies(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+    """Weights that a model of a tenth of the size learns."""
+    fresh, _ = chosen(records)
+    for seed in range(seeds):
+        for target in targets:
+            yield fresh.of(name=OURS, target=target, budget=_PROXY_BUDGET, seed=seed, setup=TINY)
+
+
+def transferred(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+    """The model itself, with the weights that a tenth of it has learned."""
+    for seed in range(seeds):
+        for target in targets:
+            learned = records.matching(name=OURS, target=target, setup=TINY)
+            yield Spec(
+                name=GIVEN,
+                kind="fixed",
+                target=target,
+                weights=handed_out(learned),
+                budget=_PROXY_BUDGET,
+                seed=seed,
+            )
+
+
+def large(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """A model of eleven times the size: equal weights, those of the small one, and its own."""
     fresh, _ = chosen(records)
     for seed in range(seeds):
         shared: dict[str, Any] = {"budget": _LARGE_BUDGET, "seed": seed, "setup": LARGE}
         yield Spec(name=EQUAL, kind="fixed", **shared)
         for target in targets:
-            small = records.matching(name=OURS, target=target, budget=max(budgets))
-            weights = handed_out(small)
-            if weights:
-                given: dict[str, Any] = {"target": target, "weights": weights}
-                yield Spec(name=GIVEN, kind="fixed", **given, **shared)
+            learned = records.matching(name=OURS, target=target, setup=SMALL)
+            weights = handed_out(learned)
+            yield Spec(name=GIVEN, kind="fixed", target=target, weights=weights, **shared)
             yield fresh.of(name=OURS, target=target, **shared)
 
 

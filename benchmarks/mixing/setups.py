@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-SMALL, LARGE, PRETRAINED, LORA = "small", "eleven times the size", "pretrained", "pretrained, LoRA"
+TINY, SMALL, LARGE, PRETRAINED, LORA = (
+    "a tenth",
+    "small",
+    "eleven times the size",
+    "pretrained",
+    "pretrained, LoRA",
+)
 
 _TRAINING: dict[str, Any] = {
     "batch_size": 16,
@@ -38,6 +44,7 @@ class Setup:
 
 
 SETUPS = {
+    TINY: Setup(model={"layers": 2, "width": 72, "heads": 4}, learning_rate=3e-3),
     SMALL: Setup(model={"layers": 2, "width": 256, "heads": 4}, learning_rate=2e-3),
     LARGE: Setup(model={"layers": 6, "width": 512, "heads": 8}, learning_rate=1e-3),
     PRETRAINED: Setup(model={}, learning_rate=1e-4, window=128, training={"precision": "bf16"}),
@@ -48,7 +55,7 @@ SETUPS = {
         training={"precision": "bf16"},
     ),
 }
-"""1.7 and 19 million parameters on bytes; SmolLM2-135M, all of it and low-rank additions to it."""
+"""0.17, 1.7 and 19 million parameters on bytes; SmolLM2-135M, all of it and additions to it."""
 
 
 def setup(name: str, *, checkpoint: str | None) -> Setup:

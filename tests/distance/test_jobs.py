@@ -9,9 +9,8 @@ import torch
 from tawt.arrays import regression
 from tawt.distance import Job, frozen_risk
 from tawt.distance.budgets import Budget
-from tawt.distance.trained import SourcesAlone
 from tawt.errors import Interrupted
-from tawt.training import PreTraining, train
+from tawt.training import PreTraining, SourcesOnly, train
 from tawt.training.devices import accelerator_for
 from tawt.weighting import Fixed
 from tests.distance.made import SETTINGS, Bench, model_for, task, watched
@@ -150,7 +149,7 @@ def test_the_mixture_s_weights_are_those_that_training_is_given():
         by_hand,
         tasks=[near, far, goal],
         target="goal",
-        paradigm=SourcesAlone(2),
+        paradigm=SourcesOnly(epochs=2),
         weighting=Fixed(["near", "far"], initial=dict(MIXED)),
         settings=replace(SETTINGS, select="last"),
         seed=0,

@@ -10,9 +10,10 @@ from tawt.distance import Distance, Job, Workshop, frozen_risk, interval, task_d
 from tawt.distance.budgets import Budget
 from tawt.distance.items import gathered
 from tawt.distance.probe import Probe, Risk
-from tawt.distance.trained import SourcesAlone, held_out
+from tawt.distance.trained import held_out
 from tawt.errors import ConfigError, DataError, WeightsError
 from tawt.tasks import MultiTaskModel
+from tawt.training import SourcesOnly
 from tests.distance.made import SETTINGS, model_for, task, watched
 
 
@@ -185,7 +186,7 @@ def test_test_examples_come_before_dev_examples():
 
 
 def test_only_sources_are_trained_on():
-    [phase] = SourcesAlone(3).phases()
+    [phase] = SourcesOnly(epochs=3).phases()
     assert (phase.trains_on, phase.epochs) == ("sources", 3)
 
 
