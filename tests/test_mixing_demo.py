@@ -28,6 +28,7 @@ def _little_text(monkeypatch):
     )
 
 
+@pytest.mark.usefixtures("in_process")
 def test_the_story_is_told(tmp_path, capsys, call):
     folder = tmp_path / "demo"
     mixing_demo.show_mixing_demo(folder, **TOLD, steps=4)
