@@ -145,6 +145,6 @@ def test_a_library_without_source_is_refused(monkeypatch, tmp_path):
     read = {name: library_module(name) for name in module_names()}
     assert {name for name, module in read.items() if module is not None} == {"os.py"}
     assert set(read) == {"os.py", "template.py", "latin.py"}
-    with pytest.raises(DataError, match="installed as .py files") as raised:
+    with pytest.raises(DataError, match=r"installed as \.py files") as raised:
         collected()
     assert "0 bytes" in str(raised.value)

@@ -19,8 +19,8 @@ _STORY = (
     "A small language model is to predict text about networks, and 200 lines of such text are "
     "there: docstrings of asyncio, email, http, urllib and the like. Other text might help, all of "
     "it from Python's own library or generated: docstrings of other modules, comments, code, the "
-    "language reference, names of characters, tables of codecs, generated news, its words shuffled, "
-    "and random letters. Nobody tells the method which is which."
+    "language reference, names of characters, tables of codecs, generated news, its words "
+    "shuffled, and random letters. Nobody tells the method which is which."
 )
 
 
@@ -65,8 +65,7 @@ def _show(comparison: Comparison, folder: Path) -> None:
     for sentence in in_words(comparison):
         console.say(sentence)
     console.out.print(console.comparison_table(comparison))
-    config = folder / MIXING_CONFIG
-    console.say(f"Every run is in {folder}, the corpora are in {folder / 'data'}; open ")
-    console.say(f"{folder / PAGE} in a browser.")
-    console.say(f"For text of your own, put your files and their names into {config} and type")
-    console.say(f"    tawt compare {config} --out runs/mine")
+    config, page = folder / MIXING_CONFIG, folder / PAGE
+    console.say(f"The text is in {folder / 'data'}; open {page} in a browser.")
+    console.say(f"For your own text, put your files and their names into {config}, and type")
+    console.say(f"    tawt mix {config}")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _MIXED = "learned weights"
 """The row of `sources only` whose weights are the answer."""
+_NEARLY_ALL = 0.95  # of the weight
 
 
 def in_words(comparison: Comparison) -> list[str]:
@@ -19,7 +20,8 @@ def in_words(comparison: Comparison) -> list[str]:
     sentences, measure = [], comparison.measure
     mixed = comparison.row(_MIXED)
     if mixed is not None and mixed.weights:  # which sources they are is what is asked of a mixture
-        sentences.append(_trust(mixed.weights, comparison.target))
+        say = _where_found if (mixed.difference or 0.0) > 0 else _trust
+        sentences.append(say(mixed.weights, comparison.target))
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
         sure = f"{_how_sure(row.p_value)} over test examples"
@@ -94,6 +96,28 @@ def _how_sure(p_value: float | None) -> str:
     if p_value is None:
         return "not tested"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+
+
+def _where_found(weights: dict[str, float], target: str) -> str:
+    """Which sources have nearly all of a mixture.
+
+    Example:
+        >>> _where_found({"near": 0.7, "far": 0.02, "next": 0.27, "noise": 0.01}, "goal")
+        'The target was found in near (70%) and next (27%); the other 2 sources have 3% together.'
+    """
+    sources = {name: share for name, share in weights.items() if name != target}
+    ranked = sorted(sources, key=lambda name: -sources[name])
+    named: list[str] = []
+    while sum(sources[name] for name in named) < _NEARLY_ALL and len(named) < len(ranked):
+        named.append(ranked[len(named)])
+    others = len(ranked) - len(named)
+    if 2 * len(named) > len(ranked):
+        return _trust(weights, target)
+    listed = _listed(f"{name} ({100 * sources[name]:.0f}%)" for name in named)
+    rest = 100 * (1 - sum(sources[name] for name in named))
+    said = "source has" if others == 1 else f"{others} sources have"
+    together = "" if others == 1 else " together"
+    return f"The target was found in {listed}; the other {said} {rest:.0f}%{together}."
 
 
 def _trust(weights: dict[str, float], target: str) -> str:

@@ -33,7 +33,12 @@ _LEAST_HELD_OUT = 10_000  # bytes of dev and of test
 
 @dataclass(frozen=True)
 class Collected:
-    """Lines of text, a paragraph each."""
+    """Lines of text, a paragraph each.
+
+    Example:
+        >>> Collected(target={"train": ["It opens a socket."]}, sources={}).target["train"]
+        ['It opens a socket.']
+    """
 
     target: Mapping[str, list[str]]
     """By split: train (about 200), dev, test."""
@@ -69,13 +74,6 @@ def collected() -> Collected:
 
     Raises:
         DataError: There are too few docstrings: the library's source is not installed.
-
-    Example:
-        >>> found = collected()
-        >>> sorted(found.target), len(found.target["train"])
-        (['dev', 'test', 'train'], 200)
-        >>> "docstrings" in found.sources
-        True
     """
     network, prose = _read_modules()
     target = _split(network)
@@ -124,19 +122,17 @@ def _split(modules: list[LibraryModule]) -> dict[str, list[str]]:
     return found
 
 
-def _others(
-    prose: Mapping[str, _Corpus], *, held: set[str]
-) -> Iterator[tuple[str, list[str]]]:
+def _others(prose: Mapping[str, _Corpus], *, held: set[str]) -> Iterator[tuple[str, list[str]]]:
     """All sources that are large enough, without lines of the target."""
     corpora = dict(prose)
-    for name, lines in (
+    for name, text in (
         ("reference", other_text.reference()),
         ("characters", other_text.characters()),
         ("tables", other_text.tables()),
         ("letters", other_text.letters()),
     ):
         corpora[name] = _Corpus()
-        corpora[name].add(lines)
+        corpora[name].add(text)
     news = _Corpus(_GENERATED)
     news.add(other_text.news())
     corpora |= {"news": news, "shuffled": _Corpus(lines=[*other_text.shuffled(news.lines)])}

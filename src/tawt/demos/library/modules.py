@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"^\s*#+(?!!)\s?(.*)$")
 
 @dataclass(frozen=True)
 class LibraryModule:
-    """The source of one module.
+    r"""The source of one module.
 
     Args:
         name: Its path below the library, such as `asyncio/events.py`.
@@ -37,7 +37,7 @@ class LibraryModule:
         tree: The same, parsed.
 
     Example:
-        >>> source = '"The first paragraph of a module, which is long enough."\\n# short\\nx = 1'
+        >>> source = '"The first paragraph of a module, which is long enough."\n# short\nx = 1'
         >>> module = LibraryModule("a.py", source, ast.parse(source))
         >>> list(module.docstrings()), list(module.comments()), module.code()
         (['The first paragraph of a module, which is long enough.'], [], 'x = 1')
