@@ -65,7 +65,8 @@ def _show(comparison: Comparison, folder: Path) -> None:
     for sentence in in_words(comparison):
         console.say(sentence)
     console.out.print(console.comparison_table(comparison))
-    config, page = folder / MIXING_CONFIG, folder / PAGE
-    console.say(f"The text is in {folder / 'data'}; open {page} in a browser.")
-    console.say(f"For your own text, put your files and their names into {config}, and type")
-    console.say(f"    tawt mix {config}")
+    console.say(f"The text is in {folder / 'data'}; open {folder / PAGE} in a browser.")
+    console.say(
+        f"For your own text, name your files in a copy of {folder / MIXING_CONFIG}, and type"
+    )
+    console.say("    tawt mix my-corpora.yaml")

@@ -30,7 +30,8 @@ STEPS = 600
 _DATA = Path("data")
 _HEADER = """\
 # What `tawt demo corpora` ran. The files are in data/ beside it; data/README.txt says where they
-# are from. Put your own in their place: a text file for each corpus, with a document to a line.
+# are from. For your own text, name your files in a copy of this file: paths are relative to it, and
+# a document is a line.
 """
 _README = """\
 Written by `tawt demo corpora` from the standard library of Python {version}, for use on this
