@@ -7,6 +7,7 @@ completion must not wait for torch.
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -85,22 +86,10 @@ def demo(
     """
     from tawt.cli import actions, mixing_demo
 
-    wanted = seeds or (5 if what == "digits" else 2)
-    if what == "corpora":
-        mixing_demo.show_mixing_demo(
-            folder or Path("runs/demo-corpora"),
-            seeds=wanted,
-            jobs=jobs,
-            overwrite=overwrite,
-            quiet=quiet,
-            as_json=as_json,
-        )
-        return
-    usual = Path("runs/demo" if what == "digits" else "runs/demo-tagging")
-    actions.show_demo(
-        what,
-        folder or usual,
-        seeds=wanted,
+    show = mixing_demo.show_mixing_demo if what == "corpora" else partial(actions.show_demo, what)
+    show(
+        folder or Path("runs/demo" if what == "digits" else f"runs/demo-{what}"),
+        seeds=seeds or (5 if what == "digits" else 2),
         jobs=jobs,
         overwrite=overwrite,
         quiet=quiet,
