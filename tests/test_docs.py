@@ -75,7 +75,33 @@ def test_the_loop_of_the_readme_runs_and_trains_the_targets_head():
     assert (names["heads"]["ner"].weight - before).abs().max() > 0.01
 
 
-BEFORE = {"own-data.md": train_as_shown}
+def mix_as_shown(page: Path) -> None:
+    """The same of the page about corpora, with a tiny model."""
+    texts = {
+        "chemistry.txt": "An acid gives protons to water, number {}.\n",
+        "web/part-0.txt": "The shop opens at nine, said page {}.\n",
+        "web/part-1.txt": "The shop closes at six, said page {}.\n",
+        "papers.jsonl": '{{"abstract": "We mix acids in flask {}."}}\n',
+        "manuals.txt": "Turn the device off\nbefore step {}.\n\n",
+    }
+    for name, line in texts.items():
+        path = Path("data", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(line.format(n) for n in range(60)), encoding="utf-8")
+    shown = next(block for block in blocks(page) if block.title == "chemistry.yaml")
+    Path("chemistry.yaml").write_text(shown.text, encoding="utf-8")
+    small = {
+        "data.cache": "tokenised",
+        "data.window": 32,
+        "model.layers": 1,
+        "model.width": 16,
+        "training.steps": 4,
+        "training.update_every": 2,
+    }
+    run(load(Path("chemistry.yaml"), small), Path("runs/chemistry"))
+
+
+BEFORE = {"own-data.md": train_as_shown, "mixing.md": mix_as_shown}
 """What must be there before a page's blocks can run."""
 
 

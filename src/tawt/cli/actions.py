@@ -34,7 +34,7 @@ from tawt.sweeps import Sweep, stop_on_signals
 from tawt.training.devices import gpus_to_spread_over, visible_gpus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tawt.compare import Comparison
     from tawt.config import RunConfig
@@ -121,8 +121,21 @@ def compare_rows(
     options: Options,
     quiet: bool,
     as_json: bool,
+    show: Callable[[Comparison, Path], None] | None = None,
 ) -> None:
-    """Make all runs of a comparison, its table and its page."""
+    """Make all runs of a comparison, its table and its page.
+
+    Args:
+        config: What all runs share.
+        folder: Where they go; runs/NAME by default.
+        rows: Names of the table's rows.
+        seeds: Runs of each row.
+        jobs: Runs at a time.
+        options: How to run.
+        quiet: Whether nothing is shown.
+        as_json: Whether the table is printed as JSON instead.
+        show: Shows the table; the table and its sentences by default.
+    """
     path = folder or Path("runs", config.name)
     with stop_on_signals() as should_stop, runs_progress(quiet=quiet) as tell:
         comparison = compare(
@@ -138,7 +151,7 @@ def compare_rows(
     if as_json:
         typer.echo(json.dumps(asdict(comparison), indent=2))
     elif not quiet:
-        _show(comparison, path)
+        (show or _show)(comparison, path)
 
 
 def usual_sweep(jobs: int | None, device: str) -> Sweep:

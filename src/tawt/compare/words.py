@@ -10,20 +10,32 @@ if TYPE_CHECKING:
     from tawt.compare.comparison import Comparison
     from tawt.tasks import Measure
 
+_MIXED = "learned weights"
+"""The row of `sources only` whose weights are the answer."""
+_NEARLY_ALL = 0.95  # of the weight
+
 
 def in_words(comparison: Comparison) -> list[str]:
     """What happened, in a few sentences that follow from the numbers."""
     sentences, measure = [], comparison.measure
+    mixed = comparison.row(_MIXED)
+    if mixed is not None and mixed.weights:  # which sources they are is what is asked of a mixture
+        say = _where_found if (mixed.difference or 0.0) > 0 else _trust
+        sentences.append(say(mixed.weights, comparison.target))
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
         sure = f"{_how_sure(row.p_value)} over test examples"
         if row.p_seeds is not None:
             sure += f", {_how_sure(row.p_seeds)} over seeds"
         sentences.append(
-            f"{row.name.capitalize()} is {_difference(row.difference or 0.0, measure)} "
+            f"{_beginning(row.name)} {_difference(row.difference or 0.0, measure)} "
             f"{row.against} "
             f"(better on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
         )
+    by_size = comparison.row("weights by size")
+    if mixed is not None and by_size is not None:
+        difference = _difference(measure.gain(mixed.mean, over=by_size.mean), measure)
+        sentences.append(f"{_beginning(mixed.name)} {difference} {by_size.name}.")
     trusted = comparison.row("weighted normalized joint")
     alone = comparison.row("single-task")
     if trusted is not None and alone is not None:
@@ -52,6 +64,16 @@ def _left_out(rows: dict[str, str]) -> str:
     )
 
 
+def _beginning(row: str) -> str:
+    """A row's name, with its verb.
+
+    Example:
+        >>> _beginning("weighted joint"), _beginning("learned weights")
+        ('Weighted joint is', 'Learned weights are')
+    """
+    return f"{row.capitalize()} {'are' if 'weights' in row else 'is'}"
+
+
 def _difference(gain: float, measure: Measure) -> str:
     """How one score is beside another, ready for the name of the other.
 
@@ -74,6 +96,28 @@ def _how_sure(p_value: float | None) -> str:
     if p_value is None:
         return "not tested"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+
+
+def _where_found(weights: dict[str, float], target: str) -> str:
+    """Which sources have nearly all of a mixture.
+
+    Example:
+        >>> _where_found({"near": 0.7, "far": 0.02, "next": 0.27, "noise": 0.01}, "goal")
+        'The target was found in near (70%) and next (27%); the other 2 sources have 3% together.'
+    """
+    sources = {name: share for name, share in weights.items() if name != target}
+    ranked = sorted(sources, key=lambda name: -sources[name])
+    named: list[str] = []
+    while sum(sources[name] for name in named) < _NEARLY_ALL and len(named) < len(ranked):
+        named.append(ranked[len(named)])
+    others = len(ranked) - len(named)
+    if 2 * len(named) > len(ranked):
+        return _trust(weights, target)
+    listed = _listed(f"{name} ({100 * sources[name]:.0f}%)" for name in named)
+    rest = 100 * (1 - sum(sources[name] for name in named))
+    said = "source has" if others == 1 else f"{others} sources have"
+    together = "" if others == 1 else " together"
+    return f"The target was found in {listed}; the other {said} {rest:.0f}%{together}."
 
 
 def _trust(weights: dict[str, float], target: str) -> str:
