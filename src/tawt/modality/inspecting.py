@@ -180,5 +180,5 @@ def shared(contents: NDArray[np.uint64], others: NDArray[np.uint64]) -> int:
         >>> shared(np.array([5, 6, 5], np.uint64), np.array([5, 7], np.uint64))
         2
     """
-    # Sorted, as digests are spread too far for a table; and numpy 2.0 fails to make one of large ones.
+    # numpy 2.0.0 overflows where it would make a table of digests, from 2^63 on.
     return int(np.isin(contents, others, kind="sort").sum())
