@@ -39,12 +39,12 @@ attack: $(VENV)/.installed-dev      ## kills running commands; writes its record
 
 # But torch, which is the pinned one: the lowest, 2.11, comes from PyPI with gigabytes of CUDA libraries
 # and is tried on another machine (Python 3.12).
-lowest:                             ## the tests with the lowest versions that pyproject.toml allows
+lowest:                             ## tests and doctests, with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(PYTHON) tools/lowest_versions.py > $(VENV)-lowest/constraints.txt
 	PIP_CONSTRAINT=$(VENV)-lowest/constraints.txt $(VENV)-lowest/bin/python -m pip install --quiet \
-	    --disable-pip-version-check -e '.[all,tensorboard,minilm]' pytest pytest-xdist hypothesis
-	$(VENV)-lowest/bin/python -m pytest -n auto --dist worksteal -W default::DeprecationWarning -W default::FutureWarning tests
+	    --disable-pip-version-check -e '.[all,tensorboard,minilm,lora]' pytest pytest-xdist hypothesis
+	$(VENV)-lowest/bin/python -m pytest -n auto --dist worksteal -W default::DeprecationWarning -W default::FutureWarning
 
 clean:
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-integrations site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,7 +6,7 @@ import logging
 import pytest
 from rich.table import Table
 
-from tawt.cli import console
+from tawt.cli import console, time_left
 from tawt.cli.plain import PlainFormatter
 from tests.hostile import UNSAFE, obeyed
 
@@ -61,3 +61,13 @@ def test_an_error_is_safe(call):
     assert status == 2
     assert not obeyed(err)
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize(
+    "progress", [console.progress, time_left.measured_progress, time_left.runs_progress]
+)
+def test_progress_writes_nothing_into_a_pipe(progress, quiet, capsys):
+    with progress(quiet=quiet):
+        pass
+    assert capsys.readouterr() == ("", "")

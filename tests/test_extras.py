@@ -71,6 +71,20 @@ def test_libraries_are_those_that_the_extra_brings(extra):
         importlib.import_module(library)
 
 
+def test_the_lowest_versions_are_of_every_library_and_one_each():
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    lines = sum(project["optional-dependencies"].values(), project["dependencies"])
+    bounds = {
+        (line.split("[")[0].split(">=")[0], line.split(">=")[1]) for line in lines if ">=" in line
+    }
+    tool = [sys.executable, PROJECT.parent / "tools" / "lowest_versions.py"]
+    printed = subprocess.run(tool, capture_output=True, text=True, check=True).stdout.splitlines()
+    held, *lowered = [tuple(line.split("==")) for line in printed]
+    assert held[0] == "torch"
+    assert len(lowered) == len(dict(lowered))
+    assert set(lowered) == {(name, low) for name, low in bounds if name != "torch"}
+
+
 def test_need_says_who_needs_what_in_one_line(monkeypatch):
     need("text", by="tawt.text")
     monkeypatch.setitem(sys.modules, "seqeval", None)

@@ -10,6 +10,7 @@ import yaml
 
 from tawt.config import load
 from tawt.errors import DataError
+from tawt.modality.inspecting import shared
 from tawt.runs.inspecting import inspect_config
 from tawt.text.encoding import load_tokenizer
 from tawt.text.inspecting import inspect_file
@@ -308,3 +309,11 @@ def test_a_task_that_cannot_be_read_is_named(config):
     Path("pos.train.txt").write_text("one\n")
     with pytest.raises(DataError, match=r"'pos'.*pos\.train\.txt:1"):
         inspect_config(load(config))
+
+
+@pytest.mark.parametrize("digest", [0, 7, 2**63 - 1, 2**63, 2**64 - 1])
+def test_examples_are_shared_whatever_their_digest(digest):
+    same, other = np.array([digest] * 2, np.uint64), np.array([12345], np.uint64)
+    assert shared(same, same[:1]) == 2
+    assert shared(same, other) == 0
+    assert shared(np.concatenate([other, same]), same[:1]) == 2

@@ -5,6 +5,7 @@ constraints.txt, as the lowest one comes from PyPI with gigabytes of CUDA librar
 is tried on another machine (Python 3.12).
 """
 
+import itertools
 import re
 import tomllib
 from pathlib import Path
@@ -17,11 +18,9 @@ _NOT_LOWERED = ("torch",)
 def lowest() -> list[str]:
     """One line for each dependency: `name==version`."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups = project["optional-dependencies"]
-    wanted = [*project["dependencies"]]
-    for extra in ("train", "arrays", "text", "cli", "hub", "minilm", "tensorboard", "dev"):
-        wanted += groups[extra]
-    bounds = dict(match.groups() for each in wanted if (match := _BOUND.match(each)))
+    extras = project["optional-dependencies"].values()
+    dependencies = [*project["dependencies"], *itertools.chain.from_iterable(extras)]
+    bounds = dict(match.groups() for each in dependencies if (match := _BOUND.match(each)))
     pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     held = [line for line in pinned if line.partition("==")[0] in _NOT_LOWERED]
     return held + [f"{name}=={low}" for name, low in bounds.items() if name not in _NOT_LOWERED]

@@ -180,6 +180,7 @@ def other_weightings_are_those_of_the_union(world):
         lambda: Bandit(**about, exploration=0.4, seed=2),
     ]
     sizes = {"near": (9, 0, 13, 1), "far": (0, 5, 5, 5), "goal": (3, 0, 2, 0)}
+    factor = float("nan") if world.rank == 1 else 1.0
     for make in makers:
         for each in (world, World(world.rank, world.size, sizes=sizes)):
             together, one = make(), make()
@@ -200,7 +201,7 @@ def other_weightings_are_those_of_the_union(world):
             ),
             "scalar tensor",
         )
-        bad, factor = make(), float("nan") if world.rank == 1 else 1.0
+        bad = make()
         bad.update(world.model.encoder, loss_of=lambda task: (factor * world.own()(task)[0], 1))
         assert bad.skipped == 1, bad
         assert alike(bad.weights.logs), bad

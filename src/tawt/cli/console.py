@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import ConsoleOptions, RenderableType
+    from rich.progress import ProgressColumn
 
     from tawt.compare import Comparison, RowResult
 
@@ -68,23 +69,39 @@ def cell(text: str) -> Text:
     return Text(plain(text))
 
 
-@contextmanager
-def progress(*, quiet: bool) -> Iterator[Progress]:
-    """A bar with time left, on a terminal; silent elsewhere, and when asked to be."""
-    bar = Progress(
+class _Bar(Progress):
+    """One that is disabled writes nothing."""
+
+    def stop(self) -> None:
+        """Rich older than 14.3 ends a disabled bar with an empty line in files and pipes."""
+        if not self.disable:
+            super().stop()
+
+
+def progress_bar(*columns: ProgressColumn, quiet: bool) -> Progress:
+    """A bar with a description and these columns; disabled elsewhere than on a terminal."""
+    return _Bar(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        *columns,
         console=err,
         speed_estimate_period=3600,  # seconds: runs may be minutes apart
         disable=quiet or not err.is_terminal,
         transient=True,
     )
-    with bar:
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Progress]:
+    """A bar with time left, on a terminal; silent elsewhere, and when asked to be."""
+    with progress_bar(
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        quiet=quiet,
+    ) as bar:
         yield bar
 
 

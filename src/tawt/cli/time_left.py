@@ -7,13 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from rich.progress import (
-    BarColumn,
     MofNCompleteColumn,
-    Progress,
     ProgressColumn,
-    SpinnerColumn,
     TaskProgressColumn,
-    TextColumn,
     TimeElapsedColumn,
 )
 from rich.text import Text
@@ -23,7 +19,7 @@ from tawt.cli import console
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.progress import Task
+    from rich.progress import Progress, Task
 
     from tawt import sweeps
 
@@ -61,34 +57,16 @@ def time_left(elapsed: float | None, *, done: float, total: float | None) -> int
 @contextmanager
 def measured_progress(*, quiet: bool) -> Iterator[Progress]:
     """A bar for work that is told in parts of a whole; silent elsewhere than on a terminal."""
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TimeLeft(),
-        console=console.err,
-        disable=quiet or not console.err.is_terminal,
-        transient=True,
-    ) as bar:
+    columns = TaskProgressColumn(), TimeElapsedColumn(), TimeLeft()
+    with console.progress_bar(*columns, quiet=quiet) as bar:
         yield bar
 
 
 @contextmanager
 def runs_progress(*, quiet: bool) -> Iterator[Callable[[sweeps.Progress], None]]:
     """A bar of how many runs there are, told by a sweep; silent elsewhere than on a terminal."""
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeLeft(),
-        console=console.err,
-        disable=quiet or not console.err.is_terminal,
-        transient=True,
-    ) as bar:
+    columns = MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft()
+    with console.progress_bar(*columns, quiet=quiet) as bar:
         shown = bar.add_task("runs", total=None)
 
         def tell(now: sweeps.Progress) -> None:

@@ -180,4 +180,5 @@ def shared(contents: NDArray[np.uint64], others: NDArray[np.uint64]) -> int:
         >>> shared(np.array([5, 6, 5], np.uint64), np.array([5, 7], np.uint64))
         2
     """
-    return int(np.isin(contents, others).sum())
+    # numpy 2.0.0 overflows where it would make a table of digests, from 2^63 on.
+    return int(np.isin(contents, others, kind="sort").sum())
