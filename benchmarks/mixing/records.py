@@ -7,7 +7,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from benchmarks.mixing.spec import Spec
@@ -19,13 +19,21 @@ class Records:
     """Records by what was trained.
 
     Args:
-        path: A file of JSON lines; made when the first record comes.
+        path: A file of JSON lines, made when the first record comes; none to look into only.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path = path
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        there = path is not None and path.exists()
+        lines = path.read_text(encoding="utf-8").splitlines() if there and path else []
         self._found = {_key(record["spec"]): record for record in map(json.loads, lines)}
+
+    @classmethod
+    def of(cls, lines: Iterable[str]) -> Records:
+        """Records of these lines."""
+        records = cls(None)
+        records._found = {_key(record["spec"]): record for record in map(json.loads, lines)}
+        return records
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._found.values())
@@ -34,6 +42,8 @@ class Records:
         """Keep a record."""
         plain = json.loads(json.dumps(record))
         self._found[_key(plain["spec"])] = plain
+        if self.path is None:
+            return
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 

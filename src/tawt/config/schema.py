@@ -114,10 +114,13 @@ class RunConfig(Section):
         training = values.get("training") or {}
         if not isinstance(weighting, Mapping) or not isinstance(training, Mapping):
             return values
-        preset = PRESETS.get(str(weighting.get("preset", "robust")))
+        name = str(weighting.get("preset", "robust"))
+        preset = PRESETS.get(name)
         if preset is None:
             return values
         defaults = dict(preset.weighting)
+        if name == "robust":  # the other is the authors', whatever the data
+            defaults.update(sections.weighting_defaults(values))
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
         filled = {**defaults, **weighting}

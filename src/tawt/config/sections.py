@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tawt.errors import ConfigError, inside
-from tawt.modality import DataSection, Section, modality_named
+from tawt.modality import DataSection, Modality, Section, modality_named
 
 
 class _Kind(BaseModel):
@@ -59,22 +59,38 @@ def read_model(value: Any, data: DataSection) -> Section:
     return wanted.model_validate(given)
 
 
-def training_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the kind of data would have in the section `training`; nothing if it is unknown.
+def weighting_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the kind of data would have in the section `weighting`; nothing if it is unknown.
 
     Args:
         values: The whole configuration, not checked yet.
     """
-    data, model = values.get("data"), values.get("model")
-    kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
-    if not isinstance(kind, str):
-        return {}
-    try:
-        modality = modality_named(kind)
-    except ConfigError:  # which is said when the section `data` is read, with its place
+    modality = _modality_of(values)
+    return {} if modality is None else modality.weighting_defaults
+
+
+def training_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same of the section `training`.
+
+    Args:
+        values: The whole configuration, not checked yet.
+    """
+    modality, model = _modality_of(values), values.get("model")
+    if modality is None:
         return {}
     given = model.model_dump() if isinstance(model, Section) else model
     return modality.training_defaults(given if isinstance(given, Mapping) else {})
+
+
+def _modality_of(values: Mapping[str, Any]) -> Modality[Any, Any] | None:
+    data = values.get("data")
+    kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
+    if not isinstance(kind, str):
+        return None
+    try:
+        return modality_named(kind)
+    except ConfigError:  # which is said when the section `data` is read, with its place
+        return None
 
 
 def _may_be(section: type[Section], given: Mapping[Any, Any]) -> bool:

@@ -133,6 +133,14 @@ class Modality(ABC, Generic[D, M]):
             ConfigError: Saying what does not.
         """
 
+    @property
+    def weighting_defaults(self) -> Mapping[str, Any]:
+        """Values of the section `weighting` that suit this kind of data better than the preset's.
+
+        They stand where a configuration gives none, and no preset but the usual one.
+        """
+        return {}
+
     def training_defaults(self, model: Mapping[str, Any]) -> Mapping[str, Any]:
         """Values of the section `training` that suit this kind of data better than the usual ones.
 

@@ -1,0 +1,55 @@
+"""The benchmark of mixing corpora: what methods are charged, and the page of its records."""
+
+import pytest
+from benchmarks.mixing.cost import affordable_steps
+from benchmarks.mixing.plan import handed_out
+from benchmarks.mixing.spec import Spec
+from benchmarks.mixing.table import PAGE, kept_records, page
+
+from tawt.training import Settings
+
+
+def test_the_page_is_what_its_records_say():
+    assert page(kept_records()) == PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "steps"),
+    [
+        ("fixed", {}, 100),
+        # 10 steps of 16 windows, then 3 · 4 + 8 windows: 180 of 1600 for 10 steps; 8 times 10
+        # steps cost 1440, and of the 160 that are left 10 steps are taken.
+        ("target-aware", {"gradient_examples": 4, "target_examples": 8}, 90),
+        # An update measures one source and the target, 4 windows each: 168 of 1600; 9 times 10
+        # steps cost 1512, and of the 88 that are left 5.5 are taken.
+        ("bandit", {"gradient_examples": 4}, 95),
+        # Losses of 3 sources on 4 windows, a third of the price: 164; 1476 for 90, 124 left.
+        ("excess-loss", {"gradient_examples": 4}, 97),
+    ],
+)
+def test_a_method_pays_for_what_it_measures(kind, settings, steps):
+    spec = Spec(name="x", kind=kind, budget=100)
+    training = Settings(batch_size=16, update_every=10, sampling="weight", **settings)
+    assert affordable_steps(spec, training, sources=3) == steps
+
+
+def test_comparing_training_steps_costs_the_direction_alone():
+    spec = Spec(name="x", kind="target-aware", budget=100)
+    training = Settings(
+        batch_size=16, update_every=10, gradient_examples=5, measure="training steps"
+    )
+    # The first update measures 3 · 5 + 5 windows; from step 10 on, every fifth step takes 1 more.
+    spent, step = 0, 0
+    while spent + 16 <= 1600:
+        step += 1
+        spent += 16 + 20 * (step == 10) + (step >= 10 and step % 5 == 0)
+    assert affordable_steps(spec, training, sources=3) == step
+
+
+def test_weights_that_are_handed_out_are_those_of_the_second_half():
+    record = {
+        "steps": 10,
+        "course": [[2, {"a": 0.5, "b": 0.5}], [5, {"a": 0.6, "b": 0.4}], [9, {"a": 1.0, "b": 0.0}]],
+    }
+    assert handed_out([record]) == {"a": pytest.approx(0.8), "b": pytest.approx(0.2)}
+    assert handed_out([]) == {}
