@@ -34,7 +34,7 @@ class TimeLeft(ProgressColumn):
 
     Rich's own column looks at the last steps alone, of which several may end at once where several
     processes work. What was there at the start, a field `before`, took no time now. Until something
-    is done, an estimate of the seconds for all of it, a field `expected`, is gone by if there is one.
+    is done, the field `expected` is gone by, if there is one: an estimate of all of it in seconds.
     """
 
     def render(self, task: Task) -> Text:
