@@ -88,7 +88,8 @@ def answered(
         study: What was trained.
         plan: How long.
         seeds: Of each row.
-        wanted: How much the mixture is for, in the unit of the study; a run's own by default.
+        wanted: How much the mixture is for, in the unit of the study; a run's own by default. For
+            no more than that nothing is capped: what repeating does is in the losses.
     """
     wanted = plan.amount if wanted is None else wanted
     most = study.config.training.most_passes or MOST_PASSES
@@ -100,7 +101,9 @@ def answered(
     by_size = {name: count / total for name, count in study.examples.items()}
     equal = dict.fromkeys(by_size, 1 / len(by_size))
     chosen = {LEARNED: _normalised(learned), BY_SIZE: by_size, EQUAL: equal}[recommended]
-    limited = capped(chosen, study.amounts, wanted=wanted, most=most)
+    limited = None
+    if wanted > plan.amount:
+        limited = capped(chosen, study.amounts, wanted=wanted, most=most)
     used = chosen if limited is None else limited
     before = passes_over(chosen, study.amounts, wanted=wanted)
     after = passes_over(used, study.amounts, wanted=wanted)
@@ -114,6 +117,7 @@ def answered(
             multiplier=used[name] / by_size[name],
             probability=used[name],
             passes=after[name],
+            uncapped=chosen[name],
             uncapped_passes=before[name],
             at_floor=name in floor,
         )
@@ -136,7 +140,7 @@ def answered(
         amount=plan.amount,
         wanted=wanted,
         most_passes=most,
-        is_short=limited is None,
+        is_short=wanted > most * sum(study.amounts.values()),
         seconds=evidence.seconds,
         circumstances=dict(evidence.circumstances),
     )

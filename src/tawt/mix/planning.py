@@ -116,8 +116,8 @@ def planned(
         remedy = f"give at least --budget {round(needed) + 1}s, or fewer --seeds"
     if steps < FEWEST_STEPS:
         raise ConfigError(
-            f"Each of {len(learns)} runs would have {steps} steps, and fewer than {FEWEST_STEPS} "
-            f"say nothing about a mixture: {remedy}."
+            f"The runs, {len(learns)} in all, would have fewer than {FEWEST_STEPS} steps each, "
+            f"which say nothing about a mixture; {remedy}."
         )
     return ProxyPlan(
         budget=None if budget is None else budget.text,
@@ -162,8 +162,8 @@ def _seconds(
 def _fitting(
     seconds: float, speed: Speed, learns: Sequence[bool], workers: int, given: int | None
 ) -> int:
-    """The largest number of steps whose runs take no longer, by bisection."""
-    fits, beyond = 0, 1
+    """The largest number of steps whose runs take no longer, by bisection; 0 if too few do."""
+    fits, beyond = 0, FEWEST_STEPS
     while beyond < _MOST and _seconds(speed, beyond, learns, workers, most_every=given) <= seconds:
         fits, beyond = beyond, 2 * beyond
     while beyond - fits > 1:

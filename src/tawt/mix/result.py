@@ -36,8 +36,10 @@ class CorpusShare:
     """To draw it with: the recommended weight, lowered where text would be repeated too often."""
     passes: float
     """Over it, with this probability."""
+    uncapped: float
+    """The recommended weight as it is."""
     uncapped_passes: float
-    """Over it, with the recommended weight as it is."""
+    """Over it, with that weight."""
     at_floor: bool
     """Whether learning took it as low as it may go."""
 
@@ -119,7 +121,7 @@ class MixResult:
     most_passes: float
     """That a source may be repeated."""
     is_short: bool
-    """Whether all sources together are too little for that, so that nothing is capped."""
+    """Whether all sources together are too little for that, so that nothing can be capped."""
     seconds: float
     """Training time of all runs together."""
     circumstances: dict[str, Any] = field(default_factory=dict)
@@ -128,6 +130,11 @@ class MixResult:
     def mixture(self) -> dict[str, float]:
         """The probability to draw each source with."""
         return {corpus.name: corpus.probability for corpus in self.corpora}
+
+    @property
+    def uncapped(self) -> dict[str, float]:
+        """The recommended weights as they are, however often they repeat a source."""
+        return {corpus.name: corpus.uncapped for corpus in self.corpora}
 
     def loss(self, name: str) -> RowLoss | None:
         """The row of that name, if there is one."""

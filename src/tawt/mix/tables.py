@@ -20,12 +20,12 @@ def corpus_cells(corpus: CorpusShare) -> tuple[str, ...]:
     Args:
         corpus: A source of the answer.
     """
-    held = f" (held; {corpus.uncapped_passes:.1f})" if corpus.is_capped else ""
+    held = f", held (of {times(corpus.uncapped_passes)})" if corpus.is_capped else ""
     return (
         corpus.name,
         percent(corpus.probability),
-        f"× {corpus.multiplier:.2g}",
-        f"{corpus.passes:.2g}{held}",
+        f"× {times(corpus.multiplier)}",
+        f"{times(corpus.passes)}{held}",
         percent(corpus.weight) + (", at the floor" if corpus.at_floor else ""),
         interval_text(corpus.interval),
     )
@@ -46,6 +46,18 @@ def loss_cells(row: RowLoss, found: MixResult) -> tuple[str, ...]:
         "" if gain is None else difference_text(gain, found),
         ", ".join(shown(score) for score in row.scores),
     )
+
+
+def times(count: float) -> str:
+    """How often something comes.
+
+    Example:
+        >>> times(0.0512), times(2.62), times(8519.6)
+        ('0.05', '2.6', '8,520')
+    """
+    if count >= 10:
+        return f"{count:,.0f}"
+    return f"{count:.1f}" if count >= 1 else f"{count:.2f}"
 
 
 def percent(share: float) -> str:

@@ -8,9 +8,9 @@ from tawt.mix.amounts import short
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tawt.mix.result import CorpusShare, Difference, Interval, MixResult
+    from tawt.mix.result import Difference, Interval, MixResult
 
 _NAMED = 3  # sources that a sentence names
 _LITTLE = 0.1  # shares below this are summed up, if others are above
@@ -35,19 +35,24 @@ def in_words(found: MixResult) -> list[str]:
     return sentences
 
 
-def mixture_in_words(corpora: Sequence[CorpusShare]) -> str:
-    """Shares in percent, the small ones summed up.
+def mixture_in_words(mixture: Mapping[str, float]) -> str:
+    """Shares in percent, the largest first, the small ones summed up.
 
     Args:
-        corpora: The largest probability first.
+        mixture: Shares that add up to one, by name.
+
+    Example:
+        >>> mixture_in_words({"news": 0.55, "web": 0.3, "code": 0.08, "mail": 0.07})
+        '55% news, 30% web, 15% two others'
     """
-    named = [c for c in corpora[:_NAMED] if c.probability >= _LITTLE] or list(corpora[:_NAMED])
-    rest = corpora[len(named) :]
+    ranked = sorted(mixture, key=lambda name: -mixture[name])
+    named = [name for name in ranked[:_NAMED] if mixture[name] >= _LITTLE] or ranked[:_NAMED]
+    rest = ranked[len(named) :]
     if len(rest) == 1:  # whose name is as short as saying that it is another one
-        named, rest = list(corpora), []
-    shares = [corpus.probability for corpus in named]
-    percent = percentages([*shares, *([sum(c.probability for c in rest)] if rest else [])])
-    said = [f"{part}% {corpus.name}" for part, corpus in zip(percent, named, strict=False)]
+        named, rest = ranked, []
+    shares = [mixture[name] for name in named]
+    percent = percentages([*shares, *([sum(mixture[name] for name in rest)] if rest else [])])
+    said = [f"{part}% {name}" for part, name in zip(percent, named, strict=False)]
     if rest:
         count = _NUMBERS[len(rest)] if len(rest) < len(_NUMBERS) else len(rest)
         said.append(f"{percent[-1]}% {count} others")
@@ -105,10 +110,13 @@ def _verdict(found: MixResult) -> str:
     equal, learned = found.loss(EQUAL), found.loss(LEARNED)
     assert row is not None and equal is not None and learned is not None  # noqa: PT018
     if found.recommended != EQUAL:
-        over = difference_text(row.gains[EQUAL], found)
+        use, over = mixture_in_words(found.mixture), difference_text(row.gains[EQUAL], found)
+        gained = f"{_loss(row.mean, found)}, {over} than equal weights."
+        if not any(corpus.is_capped for corpus in found.corpora):
+            return f"Use {use}: {gained}"
         return (
-            f"Use {mixture_in_words(found.corpora)}: {_loss(row.mean, found)}, {over} than equal "
-            "weights."
+            f"Use {use}. Without the limit of {found.most_passes:.3g} passes it would be "
+            f"{mixture_in_words(found.uncapped)}, which came to {gained}"
         )
     against = difference_text(learned.gains[EQUAL], found)
     if len(found.seeds) == 1:
@@ -141,17 +149,21 @@ def _repeated(found: MixResult) -> list[str]:
     """What would be repeated too often, and what was done about it."""
     most, amount = f"{found.most_passes:.3g}", f"{short(found.wanted)} {found.unit}"
     if found.is_short:
-        passes = sum(c.passes * c.by_size for c in found.corpora)
+        passes = sum(corpus.passes * corpus.by_size for corpus in found.corpora)
         return [
-            f"All sources together are too little for {amount}: that is {passes:.1f} passes over "
-            f"them, and text that is repeated more than {most} times teaches little. Nothing was "
-            "capped."
+            f"All sources together are too little for {amount}: that is {passes:,.1f} passes over "
+            f"them, and beyond {most} text that is repeated teaches little."
         ]
-    capped = [corpus for corpus in found.corpora if corpus.is_capped]
-    if not capped:
+    often = [corpus for corpus in found.corpora if corpus.uncapped_passes > found.most_passes]
+    if not often:
         return []
-    listed = _listed([f"{c.name} ({c.uncapped_passes:.1f} passes)" for c in capped])
-    return [f"Held at {most} passes for {amount}: {listed}; what they lose went to the others."]
+    listed = _listed([f"{c.name} ({c.uncapped_passes:.1f} passes)" for c in often])
+    if any(corpus.is_capped for corpus in often):
+        return [f"Held at {most} passes for {amount}: {listed}; the rest went to the others."]
+    return [
+        f"Repeated more than {most} times in {amount}: {listed}. Beyond that, text that is "
+        "repeated teaches little; give more of it."
+    ]
 
 
 def _loss(score: float, found: MixResult) -> str:

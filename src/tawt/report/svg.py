@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _WIDTH, _ROW, _NAME = 400, 40, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 36, 8, 10, 34, 220
+_LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 42, 8, 10, 34, 220
 _TICKS = 4
 
 
