@@ -46,7 +46,8 @@ def mixture_in_words(mixture: Mapping[str, float]) -> str:
         '55% news, 30% web, 15% two others'
     """
     ranked = sorted(mixture, key=lambda name: -mixture[name])
-    named = [name for name in ranked[:_NAMED] if mixture[name] >= _LITTLE] or ranked[:_NAMED]
+    large = [name for name in ranked[:_NAMED] if round(mixture[name], 2) >= _LITTLE]
+    named = large or ranked[:_NAMED]
     rest = ranked[len(named) :]
     if len(rest) == 1:  # whose name is as short as saying that it is another one
         named, rest = ranked, []
