@@ -25,7 +25,7 @@ def test_from_the_file_to_the_mixture(call, corpora, tmp_path):
     assert any("learned weights" in line for line in rest)
     assert max(map(len, out.split("That is")[0].splitlines()[1:])) <= 80
     assert err.startswith("3 runs of ")
-    assert "34.6K in all" in err
+    assert "34.5K in all" in err
     folder = tmp_path / "here" / "runs" / "toy-mix"
     found = load_mix(folder)
     mixture = yaml.safe_load((folder / "mixture.yaml").read_text())

@@ -43,6 +43,12 @@ def test_a_time_is_filled_but_not_exceeded():
     assert found.steps == pytest.approx(555 / 1.5, abs=5)
 
 
+def test_what_is_spent_is_gone():
+    allowed = Budget.parsed("10m")
+    found = planned(study(), budget=allowed, learns=NINE, workers=1, speed=SPEED, spent=100.0)
+    assert found.seconds(NINE, workers=1) <= 500
+
+
 def test_runs_side_by_side_have_more_time():
     assert made("10m", workers=3).steps > 2 * made("10m").steps
 

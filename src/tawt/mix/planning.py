@@ -81,7 +81,13 @@ class ProxyPlan:
 
 
 def planned(
-    study: Study, *, budget: Budget | None, learns: Sequence[bool], workers: int, speed: Speed
+    study: Study,
+    *,
+    budget: Budget | None,
+    learns: Sequence[bool],
+    workers: int,
+    speed: Speed,
+    spent: float = 0.0,
 ) -> ProxyPlan:
     """The longest runs that fit the budget.
 
@@ -91,6 +97,7 @@ def planned(
         learns: Of each run, in the order in which they are begun: whether its weights move.
         workers: Runs at a time.
         speed: Of this machine.
+        spent: Seconds of the budget that are gone.
 
     Raises:
         ConfigError: They would be too short to say anything.
@@ -111,8 +118,8 @@ def planned(
         remedy = f"give at least --budget {short(needed)}, or fewer --seeds"
     else:
         assert budget.seconds is not None
-        steps = _allowed(study, _fitting(budget.seconds, speed, learns, workers, given))
-        needed = _seconds(speed, FEWEST_STEPS, learns, workers, most_every=given)
+        steps = _allowed(study, _fitting(budget.seconds - spent, speed, learns, workers, given))
+        needed = spent + _seconds(speed, FEWEST_STEPS, learns, workers, most_every=given)
         remedy = f"give at least --budget {round(needed) + 1}s, or fewer --seeds"
     if steps < FEWEST_STEPS:
         raise ConfigError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,7 @@ target 'digit' would stay untrained; ...
     _check_unit(study, tokens)
     kept = place.plan(allowed)
     learns = [row.learns for _ in range(seeds) for row in study.rows]
+    began = time.monotonic()
     plan = kept or planned(
         study,
         budget=allowed,
@@ -122,6 +124,7 @@ target 'digit' would stay untrained; ...
         speed=measured_speed(
             study, device=options.device, sweep=sweep, executor=executor, runs=len(learns)
         ),
+        spent=time.monotonic() - began,
     )
     _runs(study, plan, folder, seeds, options).check()
     plan = place.claim(plan, allowed, should_stop=sweep.should_stop)
