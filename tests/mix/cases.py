@@ -4,8 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-import yaml
-
 from tawt.config.rows import ROWS
 from tawt.config.schema import parsed
 from tawt.mix.answering import Evidence, answered
@@ -14,6 +12,7 @@ from tawt.mix.result import Point
 from tawt.mix.speed import Speed
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED, Study
 from tawt.tasks import Measure
+from tests.conftest import Study as OnDisk
 
 BITS = Measure(lower_is_better=True, unit="bits a byte")
 SIZES = {"near": 10, "far": 30, "noise": 60}
@@ -27,7 +26,7 @@ def text(alphabet, *, lines, seed):
     return "".join(" ".join(draw.choices(known, k=10)) + "\n" for _ in range(lines))
 
 
-class Corpora:
+class Corpora(OnDisk):
     """A configuration with a target, a source like it, and two that are not, in a folder."""
 
     def __init__(self, folder):
@@ -62,30 +61,6 @@ class Corpora:
 
     def write_text(self, name, alphabet, *, lines, seed):
         (self.folder / f"{name}.txt").write_text(text(alphabet, lines=lines, seed=seed))
-
-    def set(self, name, value):
-        """Change a value by its dotted name."""
-        *path, last = name.split(".")
-        values = self.values
-        for key in path:
-            values = values.setdefault(key, {})
-        values[last] = value
-        self.write()
-        return self
-
-    def rename(self, old, new):
-        """Call a corpus by another name."""
-        corpora = self.values["data"]["corpora"]
-        renamed = {(new if name == old else name): files for name, files in corpora.items()}
-        self.values["data"]["corpora"] = renamed
-        if self.values["target"] == old:
-            self.values["target"] = new
-        self.write()
-        return self
-
-    def write(self):
-        shown = yaml.safe_dump(self.values, sort_keys=False, allow_unicode=True)
-        self.path.write_text(shown, encoding="utf-8")
 
 
 def study(sizes=SIZES, *, per_example=10, rows=(LEARNED, EQUAL, BY_SIZE), **training):

@@ -8,7 +8,6 @@ import pytest
 from tawt.config import load, parsed
 from tawt.errors import ConfigError, DataError, Interrupted, RunError
 from tawt.mix import load_mix, mix
-from tawt.mix.question import Intent
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
 from tawt.runs import Options, RunFolder
 from tawt.sweeps import Sweep
@@ -88,7 +87,7 @@ def test_what_is_left_is_read_again_as_it_was(finished):
 def test_finished_runs_are_not_made_again(finished, listing):
     corpora, folder, answer, _ = finished
     before = listing(folder / "learned-weights")
-    heard: list[Intent] = []
+    heard = []
     again = found(corpora, folder, seeds=2, on_plan=heard.append)
     assert again == answer
     assert listing(folder / "learned-weights") == before
@@ -153,7 +152,7 @@ def test_a_budget_is_decided_once_and_kept(corpora, tmp_path):
 
 
 def test_a_time_is_turned_into_steps_that_fit_it(corpora, tmp_path):
-    heard: list[Intent] = []
+    heard = []
 
     def stop(intent):
         heard.append(intent)

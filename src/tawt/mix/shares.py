@@ -49,8 +49,8 @@ def clipped_interval(shares: Sequence[float]) -> Interval | None:
     """95% of the mean of shares, by Student's t, within [0, 1]; none for one.
 
     Example:
-        >>> clipped_interval([0.9, 1.0])
-        (0.3146897632381875, 1.0)
+        >>> [round(end, 3) for end in clipped_interval([0.9, 1.0])]
+        [0.315, 1.0]
     """
     found = interval(shares)
     return None if found is None else (max(0.0, found[0]), min(1.0, found[1]))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tawt.mix.amounts import short
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
+from tawt.report.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ def in_words(found: MixResult) -> list[str]:
     floor = [corpus.name for corpus in found.corpora if corpus.at_floor]
     if floor and found.recommended == LEARNED:
         sentences.append(
-            f"Not worth their tokens: {_listed(floor)}; learning took them as low as it may."
+            f"Not worth their tokens: {listed(floor)}; learning took them as low as it may."
         )
     sentences += _repeated(found)
     if len(found.seeds) == 1:
@@ -158,11 +159,11 @@ def _repeated(found: MixResult) -> list[str]:
     often = [corpus for corpus in found.corpora if corpus.uncapped_passes > found.most_passes]
     if not often:
         return []
-    listed = _listed([f"{c.name} ({c.uncapped_passes:.1f} passes)" for c in often])
+    named = listed([f"{c.name} ({c.uncapped_passes:.1f} passes)" for c in often])
     if any(corpus.is_capped for corpus in often):
-        return [f"Held at {most} passes for {amount}: {listed}; the rest went to the others."]
+        return [f"Held at {most} passes for {amount}: {named}; the rest went to the others."]
     return [
-        f"Repeated more than {most} times in {amount}: {listed}. Beyond that, text that is "
+        f"Repeated more than {most} times in {amount}: {named}. Beyond that, text that is "
         "repeated teaches little; give more of it."
     ]
 
@@ -182,8 +183,3 @@ def _ends(ends: Interval | None, *, sign: int) -> Interval | None:
         return None
     low, high = sorted(sign * end for end in ends)
     return low, high
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
