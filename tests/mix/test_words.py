@@ -49,6 +49,11 @@ def test_corpora_at_the_floor_are_named_together():
     said = in_words(answer(scores=SURE, courses=lowest))
     assert any(each.startswith("Not worth their tokens: far and noise;") for each in said)
     assert not any("Not worth" in each for each in in_words(answer(scores=SURE)))
+    said = in_words(answer(scores=SURE, courses=lowest, wanted=2500))
+    assert any(
+        "far and noise" in each and each.endswith("only because the others have too little text.")
+        for each in said
+    )
 
 
 def test_what_is_held_is_said_with_what_it_would_have_been():
@@ -57,8 +62,10 @@ def test_what_is_held_is_said_with_what_it_would_have_been():
         "Use 42% far, 42% noise, 16% near. Without the limit of 4 passes it would be 75% near,"
     )
     assert "which came to 3.100 bits a byte on goal, 0.467" in said[0]
-    assert "Held at 4 passes for 2.5K tokens: near (18.8 passes); the rest went to the others." in (
-        said
+    # Of near there are 100 tokens: 400 in four passes, which is 3/4 of 533.
+    assert said[2] == (
+        "Held at 4 passes for 2.5K tokens: near (18.8 passes); the rest went to the others. "
+        "For up to 533 tokens nothing would have to be held."
     )
 
 

@@ -121,7 +121,7 @@ def answered(
             uncapped_passes=before[name],
             at_floor=name in floor,
         )
-        for name in sorted(used, key=lambda name: (-used[name], -learned[name]))
+        for name in sorted(used, key=lambda name: (-chosen[name], -learned[name]))
     ]
     course = mean_course(evidence.courses)
     return MixResult(

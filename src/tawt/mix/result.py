@@ -102,7 +102,7 @@ class MixResult:
     target: str
     recommended: Literal["learned weights", "weights by size", "equal weights"]
     corpora: list[CorpusShare]
-    """The largest probability first."""
+    """The largest recommended weight first, then the largest learned one."""
     losses: list[RowLoss]
     metric: str
     measure: Measure

@@ -21,11 +21,7 @@ _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 def in_words(found: MixResult) -> list[str]:
     """The verdict first, and what else there is to know."""
     sentences = [_verdict(found), *_beside(found)]
-    floor = [corpus.name for corpus in found.corpora if corpus.at_floor]
-    if floor and found.recommended == LEARNED:
-        sentences.append(
-            f"Not worth their tokens: {listed(floor)}; learning took them as low as it may."
-        )
+    sentences += _at_floor(found)
     sentences += _repeated(found)
     if len(found.seeds) == 1:
         sentences.append(
@@ -147,6 +143,16 @@ def _beside(found: MixResult) -> list[str]:
     return [f"Weights by size came to {_loss(row.mean, found)}."]
 
 
+def _at_floor(found: MixResult) -> list[str]:
+    floor = [corpus.name for corpus in found.corpora if corpus.at_floor]
+    if not floor or found.recommended != LEARNED:
+        return []
+    said = f"Not worth their tokens: {listed(floor)}; learning took them as low as it may."
+    if any(corpus.is_capped for corpus in found.corpora):
+        return [f"{said} They are drawn this often only because the others have too little text."]
+    return [said]
+
+
 def _repeated(found: MixResult) -> list[str]:
     """What would be repeated too often, and what was done about it."""
     most, amount = f"{found.most_passes:.3g}", f"{short(found.wanted)} {found.unit}"
@@ -161,7 +167,11 @@ def _repeated(found: MixResult) -> list[str]:
         return []
     named = listed([f"{c.name} ({c.uncapped_passes:.1f} passes)" for c in often])
     if any(corpus.is_capped for corpus in often):
-        return [f"Held at {most} passes for {amount}: {named}; the rest went to the others."]
+        enough = found.wanted * found.most_passes / max(c.uncapped_passes for c in often)
+        return [
+            f"Held at {most} passes for {amount}: {named}; the rest went to the others. For "
+            f"up to {short(enough)} {found.unit} nothing would have to be held."
+        ]
     return [
         f"Repeated more than {most} times in {amount}: {named}. Beyond that, text that is "
         "repeated teaches little; give more of it."
