@@ -229,6 +229,20 @@ def test_what_cannot_be_answered_is_one_line_and_writes_nothing(
     assert not (tmp_path / "mixture").exists()
 
 
+def test_a_length_that_no_clock_decides_is_refused_before_anything_is_timed(
+    corpora, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("tawt.mix.question.measured_speed", None)  # which cannot be called
+    with pytest.raises(ConfigError, match="fewer than 50 steps"):
+        found(corpora, tmp_path / "mixture", budget="1K")
+
+
+@pytest.mark.parametrize("seeds", [0, -1, 1.5, True])
+def test_seeds_are_counted(corpora, tmp_path, seeds):
+    with pytest.raises(ConfigError, match="`seeds` is a number of runs, at least 1"):
+        found(corpora, tmp_path / "mixture", seeds=seeds)
+
+
 def test_targets_with_a_head_of_their_own_are_sent_elsewhere(tmp_path):
     config = parsed({"data": {"kind": "digits"}, "target": "digit"})
     with pytest.raises(ConfigError, match=r"head of the target 'digit' would stay.*`tawt compare`"):

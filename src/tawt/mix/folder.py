@@ -101,10 +101,11 @@ class MixFolder:
         """
         with locks.locked(self.path, wait_unless=should_stop):
             kept = self.plan(budget)
+            if kept is None:  # what is left fits together at any time
+                for name in (*_ANSWER, PLAN):
+                    (self.path / name).unlink(missing_ok=True)
             self._claim.leave(should_stop=should_stop)
             if kept is None:
-                for name in _ANSWER:
-                    (self.path / name).unlink(missing_ok=True)
                 files.write_sealed(self.path / PLAN, plan.to_json())
             return kept or plan
 

@@ -103,29 +103,15 @@ def planned(
         ConfigError: They would be too short to say anything.
     """
     given = study.config.training.update_every
-    if budget is None:
-        steps = study.config.training.steps or study.config.epochs * study.epoch
-        _check_passes(study, steps)
-        remedy = "raise `training.steps`, or give a --budget"
-    elif budget.tokens is not None:
-        if study.unit != "tokens":
-            raise ConfigError(
-                f"--budget {budget.text} is a number of tokens, and this data is not counted in "
-                "tokens; give a time, such as 10m."
-            )
-        steps = _allowed(study, int(budget.tokens / len(learns) / study.per_step))
-        needed = FEWEST_STEPS * study.per_step * len(learns)
-        remedy = f"give at least --budget {short(needed)}, or fewer --seeds"
-    else:
+    steps = counted_steps(study, budget=budget, runs=len(learns))
+    if steps is None:
+        assert budget is not None
         assert budget.seconds is not None
-        steps = _allowed(study, _fitting(budget.seconds - spent, speed, learns, workers, given))
+        left = budget.seconds - spent
+        steps = _allowed(study, _fitting(left, speed, learns, workers, given))
         needed = spent + _seconds(speed, FEWEST_STEPS, learns, workers, most_every=given)
         remedy = f"give at least --budget {round(needed) + 1}s, or fewer --seeds"
-    if steps < FEWEST_STEPS:
-        raise ConfigError(
-            f"The runs, {len(learns)} in all, would have fewer than {FEWEST_STEPS} steps each, "
-            f"which say nothing about a mixture; {remedy}."
-        )
+        _check_length(steps, runs=len(learns), remedy=remedy)
     return ProxyPlan(
         budget=None if budget is None else budget.text,
         steps=steps,
@@ -134,6 +120,36 @@ def planned(
         per_step=study.per_step,
         speed=speed,
     )
+
+
+def counted_steps(study: Study, *, budget: Budget | None, runs: int) -> int | None:
+    """Steps of a run, where no clock decides; otherwise none.
+
+    Args:
+        study: What is trained.
+        budget: For all runs; as long as the configuration says by default.
+        runs: How many there are.
+
+    Raises:
+        ConfigError: They would be too few to say anything.
+    """
+    if budget is None:
+        steps = study.config.training.steps or study.config.epochs * study.epoch
+        _check_passes(study, steps)
+        remedy = "raise `training.steps`, or give a --budget"
+    elif budget.tokens is None:
+        return None
+    elif study.unit == "tokens":
+        steps = _allowed(study, int(budget.tokens / runs / study.per_step))
+        needed = FEWEST_STEPS * study.per_step * runs
+        remedy = f"give at least --budget {short(needed)}, or fewer --seeds"
+    else:
+        raise ConfigError(
+            f"--budget {budget.text} is a number of tokens, and this data is not counted in "
+            "tokens; give a time, such as 10m."
+        )
+    _check_length(steps, runs=runs, remedy=remedy)
+    return steps
 
 
 def makespan(durations: Sequence[float], *, workers: int) -> float:
@@ -151,6 +167,14 @@ def makespan(durations: Sequence[float], *, workers: int) -> float:
     for each in durations:
         heapq.heapreplace(ends, ends[0] + each)
     return max(ends)
+
+
+def _check_length(steps: int, *, runs: int, remedy: str) -> None:
+    if steps < FEWEST_STEPS:
+        raise ConfigError(
+            f"The runs, {runs} in all, would have fewer than {FEWEST_STEPS} steps each, which say "
+            f"nothing about a mixture; {remedy}."
+        )
 
 
 def _every(steps: int, given: int | None) -> int:

@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tawt.errors import ConfigError, RunError
+from tawt.errors import ConfigError, RunError, is_whole
 from tawt.files import locks
 from tawt.mix.amounts import Budget, tokens_in
 from tawt.mix.answering import answered, gathered
 from tawt.mix.folder import MixFolder
 from tawt.mix.leaving import leave
-from tawt.mix.planning import planned
+from tawt.mix.planning import counted_steps, planned
 from tawt.mix.speed import measured_speed
 from tawt.mix.study import examined
 from tawt.runs import Options
@@ -107,6 +107,8 @@ target 'digit' would stay untrained; ...
     allowed = None if budget is None else Budget.parsed(budget)
     wanted = None if tokens is None else tokens_in(tokens)
     chosen_device(options.device)  # the workers would all find that it is not there
+    if not (is_whole(seeds) and seeds >= 1):
+        raise ConfigError(f"`seeds` is a number of runs, at least 1; got {seeds!r}.")
     if resume and options.overwrite:
         raise RunError("Either --resume goes on with a mixture or --overwrite starts it again.")
     place = MixFolder(folder, config, overwrite=options.overwrite)
@@ -115,6 +117,8 @@ target 'digit' would stay untrained; ...
     _check_unit(study, tokens)
     kept = place.plan(allowed)
     learns = [row.learns for _ in range(seeds) for row in study.rows]
+    if kept is None:
+        counted_steps(study, budget=allowed, runs=len(learns))  # before a clock is asked
     began = time.monotonic()
     plan = kept or planned(
         study,

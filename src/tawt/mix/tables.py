@@ -20,13 +20,13 @@ def corpus_cells(corpus: CorpusShare) -> tuple[str, ...]:
     Args:
         corpus: A source of the answer.
     """
-    held = f", held (of {times(corpus.uncapped_passes)})" if corpus.is_capped else ""
+    held = f", not {times(corpus.uncapped_passes)}" if corpus.is_capped else ""
     return (
         corpus.name,
         percent(corpus.probability),
         f"× {times(corpus.multiplier)}",
         f"{times(corpus.passes)}{held}",
-        percent(corpus.weight) + (", at the floor" if corpus.at_floor else ""),
+        percent(corpus.weight) + (" (floor)" if corpus.at_floor else ""),
         interval_text(corpus.interval),
     )
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tawt import files
-from tawt.config.schema import difference, dumped, load
+from tawt.config import yaml_file
+from tawt.config.schema import difference, dumped, parsed
 from tawt.errors import RunError
 from tawt.files import locks
 from tawt.runs.folder import CONFIG as RUN_CONFIG
@@ -48,12 +49,17 @@ class Claim:
                 f"{self.folder} holds a single run; give the {self.noun} another folder."
             )
         if self.path.exists() and not self.overwrite:
-            changed = difference(self.config, kept=load(self.path))
+            changed = difference(self.config, kept=self._kept())
             if changed is not None:
                 raise RunError(
                     f"{self.folder} holds a {self.noun} with another configuration ({changed}); "
                     "use --overwrite to start again, or give another folder."
                 )
+
+    def _kept(self) -> RunConfig:
+        """The configuration that is there, its paths as they were given."""
+        values, lines = yaml_file.read(self.path)
+        return parsed(values, source=str(self.path), lines=lines)
 
     def leave(self, *, should_stop: Callable[[], bool]) -> None:
         """Leave the configuration in the folder, unless another process has left it meanwhile.
