@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from tawt.report.page import rendered
 
 if TYPE_CHECKING:
@@ -27,11 +25,6 @@ class Part:
     rows: Sequence[Sequence[str]] = ()
     code: Sequence[tuple[str, str]] = ()
     """What it does, and its lines."""
-
-    @property
-    def markup(self) -> Markup:
-        """The figure, as it is."""
-        return Markup(self.figure)
 
 
 def build_plain_page(
