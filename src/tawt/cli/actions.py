@@ -27,6 +27,9 @@ from tawt.distance.page import distance_page
 from tawt.errors import ConfigError, RunError
 from tawt.files.locks import locked
 from tawt.files.whole import write
+from tawt.mix import load_mix
+from tawt.mix.page import mix_page
+from tawt.mix.result import MIX
 from tawt.runs import Options, RunFolder, run
 from tawt.runs.folder import COMPARISON, PAGE
 from tawt.runs.page import runs_page
@@ -168,15 +171,17 @@ def usual_sweep(jobs: int | None, device: str) -> Sweep:
 
 
 def build_report(runs: Sequence[Path], output: Path | None) -> None:
-    """Write the page of a comparison, of distances, or of one or several runs."""
+    """Write the page of a comparison, of distances, of a mixture, or of one or several runs."""
     first = runs[0]
     if len(runs) == 1 and (first / COMPARISON).exists():
         page = comparison_page(load_comparison(first), first)
     elif len(runs) == 1 and (first / DISTANCE).exists():
         page = distance_page(checked_distances(load_distance(first), first / DISTANCE))
+    elif len(runs) == 1 and (first / MIX).exists():
+        page = mix_page(load_mix(first), first)
     else:
         for path in runs:
-            if (path / COMPARISON).exists() or (path / DISTANCE).exists():
+            if any((path / name).exists() for name in (COMPARISON, DISTANCE, MIX)):
                 raise RunError(f"{path} is no single run; report on it alone.")
             RunFolder(path).record()
         page = runs_page(runs)

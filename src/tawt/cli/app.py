@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from tawt.cli import commands, distance_commands, research_commands, streams, together
+from tawt.cli import (
+    commands,
+    distance_commands,
+    mix_commands,
+    research_commands,
+    streams,
+    together,
+)
 from tawt.cli.failing import exit_status
 from tawt.cli.plain import PlainFormatter
 from tawt.version import __version__
@@ -23,6 +30,7 @@ app = typer.Typer(
 app.command()(commands.demo)
 app.command()(commands.train)
 app.command()(commands.compare)
+app.command()(mix_commands.mix)
 app.command()(commands.report)
 app.command()(commands.predict)
 app.command()(commands.audit)

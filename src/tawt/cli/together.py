@@ -16,7 +16,7 @@ from tawt.launch import this_launch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_WITH_JOBS = ("compare", "demo", "distance", "reproduce")
+_WITH_JOBS = ("compare", "demo", "distance", "mix", "reproduce")
 
 
 def is_first() -> bool:

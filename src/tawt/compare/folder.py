@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from tawt import files
 from tawt.config.rows import ROWS, Row
-from tawt.config.schema import difference, dumped, load
 from tawt.errors import RunError
-from tawt.files import locks
-from tawt.paths import slug
-from tawt.runs.folder import COMPARISON, DATA, RunFolder
-from tawt.runs.folder import CONFIG as RUN_CONFIG
+from tawt.runs.folder import COMPARISON
+from tawt.sweeps.claims import Claim
+from tawt.sweeps.row_runs import applied, check_data, run_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from tawt.config.schema import RunConfig
 
-CONFIG, SHARED = "comparison.yaml", "clusters"
+CONFIG = "comparison.yaml"
 
 _log = logging.getLogger(__name__)
 
@@ -37,47 +35,19 @@ def check(folder: Path, config: RunConfig, *, overwrite: bool) -> None:
         RunError: The folder holds a single run, a comparison of another configuration, or a table
             that is damaged.
     """
-    if (folder / RUN_CONFIG).exists():
-        raise RunError(f"{folder} holds a single run; give the comparison another folder.")
+    claim_of(folder, config, overwrite=overwrite).check()
     _names(folder)
-    if (folder / CONFIG).exists() and not overwrite:
-        changed = difference(config, kept=load(folder / CONFIG))
-        if changed is not None:
-            raise RunError(
-                f"{folder} holds a comparison with another configuration ({changed}); use "
-                "--overwrite to start again, or give another folder."
-            )
 
 
-def claim(
-    folder: Path, config: RunConfig, *, overwrite: bool, should_stop: Callable[[], bool]
-) -> None:
-    """Leave word of what is compared here, unless another process has claimed the folder.
+def claim_of(folder: Path, config: RunConfig, *, overwrite: bool) -> Claim:
+    """What a comparison wants of its folder.
 
     Args:
         folder: Of the comparison.
         config: What all runs share.
         overwrite: Whether another configuration is replaced by this one.
-        should_stop: Asked while another process writes there.
-
-    Raises:
-        RunError: As `check` does.
     """
-    check(folder, config, overwrite=overwrite)
-    with locks.locked(folder, wait_unless=should_stop):
-        check(folder, config, overwrite=overwrite)  # it may have come meanwhile
-        if overwrite or not (folder / CONFIG).exists():
-            files.write(folder / CONFIG, dumped(config))
-
-
-def run_key(row: Row, seed: int) -> str:
-    """What a row's run with a seed is called in the folder."""
-    return f"{slug(row.name)}/{seed}"
-
-
-def run_folder(folder: Path, row: Row, seed: int) -> RunFolder:
-    """Where a row's run with a seed is."""
-    return RunFolder(folder / run_key(row, seed))
+    return Claim(folder, config, CONFIG, "comparison", overwrite)
 
 
 def with_earlier_rows(
@@ -115,21 +85,6 @@ def with_earlier_rows(
     return list(table) if len(rows) == len(table) else added
 
 
-def check_data(run: RunFolder, data: Mapping[str, Any]) -> None:
-    """Refuse a finished run of other data than there is now.
-
-    Args:
-        run: Of the first seed.
-        data: Size and fingerprint of every task's examples with that seed.
-
-    Raises:
-        RunError: Naming the task whose examples changed.
-    """
-    known = files.read_json(run.path / DATA)
-    used = known if isinstance(known, dict) else {}
-    run.check_data({name: found for name, found in data.items() if name in used})
-
-
 def _problem(
     folder: Path, row: Row, config: RunConfig, seeds: Sequence[int], data: Mapping[str, Any]
 ) -> str | None:
@@ -146,14 +101,6 @@ def _problem(
     except RunError as error:
         return str(error)
     return None
-
-
-def applied(row: Row, config: RunConfig, seed: int, folder: Path) -> RunConfig:
-    """The configuration of a row's run, weights taken over from another row's where it says so."""
-    learned = None
-    if row.weights_from is not None:
-        learned = run_folder(folder, ROWS[row.weights_from], seed).record()["weights"]
-    return row.applied(config, seed=seed, learned=learned)
 
 
 def earlier_rows(folder: Path) -> list[Row]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tawt.compare.comparison import Comparison, RowResult
-from tawt.compare.folder import run_folder
 from tawt.errors import RunError
 from tawt.significance import paired_t_test, verdicts
+from tawt.sweeps.row_runs import run_folder
 from tawt.tasks import Measure
 
 if TYPE_CHECKING:

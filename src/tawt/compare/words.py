@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from tawt.report.words import listed
 
+if TYPE_CHECKING:
     from tawt.compare.comparison import Comparison
     from tawt.tasks import Measure
 
@@ -59,8 +59,8 @@ def _left_out(rows: dict[str, str]) -> str:
     """
     they = "it" if len(rows) == 1 else "they"
     return (
-        f"Left out: {_listed(rows)}; at these sizes {they} would repeat "
-        f"{_listed(dict.fromkeys(rows.values()))}."
+        f"Left out: {listed(rows)}; at these sizes {they} would repeat "
+        f"{listed(dict.fromkeys(rows.values()))}."
     )
 
 
@@ -85,11 +85,6 @@ def _difference(gain: float, measure: Measure) -> str:
     if measure.shown(abs(gain)) == measure.shown(0.0):
         return "as good as"
     return f"{measure.in_words(gain)} {'better' if gain > 0 else 'worse'} than"
-
-
-def _listed(names: Iterable[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _how_sure(p_value: float | None) -> str:
@@ -127,10 +122,10 @@ def _trust(weights: dict[str, float], target: str) -> str:
     up = [name for name in ranked if sources[name] > 1.25 * equal]
     down = [name for name in reversed(ranked) if sources[name] < 0.5 * equal]
 
-    def listed(names: list[str]) -> str:
-        return _listed(f"{name} ({100 * sources[name]:.0f}%)" for name in names)
+    def with_shares(names: list[str]) -> str:
+        return listed(f"{name} ({100 * sources[name]:.0f}%)" for name in names)
 
     if not up and not down:
         return "The learned weights trusted all sources about alike."
-    said = f"The learned weights trusted {listed(up)} most" if up else "No source stood out"
-    return f"{said}, and {listed(down)} least." if down else f"{said}."
+    said = f"The learned weights trusted {with_shares(up)} most" if up else "No source stood out"
+    return f"{said}, and {with_shares(down)} least." if down else f"{said}."

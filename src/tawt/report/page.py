@@ -72,12 +72,8 @@ def build_page(
         config: The configuration, as YAML.
     """
     every = [*plots, *(plot for section in sections for plot in section.plots)]
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tawt.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("page.html.j2").render(
+    return rendered(
+        "page.html.j2",
         title=title,
         lead=lead,
         headings=headings,
@@ -90,6 +86,21 @@ def build_page(
         plotly=get_plotlyjs(),
         specs=_script_json({plot.name: plot.figure.to_plotly_json() for plot in every}),
     )
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A template of this package, every value escaped.
+
+    Args:
+        template: Its name.
+        values: What it shows, all of it.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tawt.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template(template).render(**values)
 
 
 def _script_json(value: Any) -> str:

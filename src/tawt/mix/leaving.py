@@ -1,0 +1,121 @@
+"""The mixture as files that other programs read, and the answer as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tawt import files
+from tawt.files.markdown import escaped, prose
+from tawt.mix.folder import MARKDOWN, MIXTURE_JSON, MIXTURE_YAML
+from tawt.mix.page import mix_page
+from tawt.mix.result import MIX
+from tawt.mix.tables import CORPORA, LOSSES, corpus_cells, loss_cells
+from tawt.mix.use import how_to_use
+from tawt.mix.words import in_words
+from tawt.runs.folder import PAGE
+from tawt.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tawt.mix.result import MixResult
+
+_DECIMALS = 6
+
+
+def leave(found: MixResult, folder: Path) -> None:
+    """Write everything that follows from the answer, the answer last but for its page.
+
+    Args:
+        found: The answer.
+        folder: Of the mixture; only its writer may call this.
+    """
+    mixture = mixture_values(found)
+    files.write_json(folder / MIXTURE_JSON, mixture)
+    files.write(folder / MIXTURE_YAML, mixture_yaml(mixture))
+    files.write(folder / MARKDOWN, markdown(found))
+    files.write_sealed(folder / MIX, found.to_json())
+    files.write(folder / PAGE, mix_page(found, folder))
+
+
+def mixture_values(found: MixResult) -> dict[str, Any]:
+    """The mixture, and how to use it.
+
+    Args:
+        found: The answer.
+    """
+    probabilities = rounded(found.mixture)
+    weighting = {"kind": "fixed", "initial": probabilities}
+    return {
+        "target": found.target,
+        "recommended": found.recommended,
+        "for": {"amount": round(found.wanted), "unit": found.unit},
+        "probabilities": probabilities,
+        "configuration": {"paradigm": "sources only", "weighting": weighting},
+        "how_to_use": how_to_use(),
+        "made_by": f"tawt {__version__}",
+    }
+
+
+def rounded(mixture: dict[str, float]) -> dict[str, float]:
+    """Probabilities in six decimals that add up to one: the largest takes what rounding leaves.
+
+    Args:
+        mixture: By name.
+
+    Example:
+        >>> rounded({"a": 2 / 3, "b": 1 / 3})
+        {'a': 0.666667, 'b': 0.333333}
+    """
+    largest = max(mixture, key=lambda name: mixture[name])
+    found = {name: round(share, _DECIMALS) for name, share in mixture.items()}
+    others = sum(share for name, share in found.items() if name != largest)
+    return {**found, largest: round(1 - others, _DECIMALS)}
+
+
+def mixture_yaml(mixture: dict[str, Any]) -> str:
+    """The same as YAML.
+
+    Args:
+        mixture: As `mixture_values` has it.
+    """
+    return yaml.dump(mixture, Dumper=_Lines, sort_keys=False, allow_unicode=True)
+
+
+def markdown(found: MixResult) -> str:
+    """The answer as Markdown: the verdict first, then both tables.
+
+    Args:
+        found: The answer.
+    """
+    parts = [prose(sentence) for sentence in in_words(found)]
+    tables = [
+        _table(CORPORA, [corpus_cells(corpus) for corpus in found.corpora]),
+        _table(LOSSES, [loss_cells(row, found) for row in found.losses]),
+    ]
+    return "\n\n".join([f"# A mixture for {escaped(found.target)}", *parts, *tables]) + "\n"
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *([escaped(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+class _Lines(yaml.SafeDumper):
+    """Texts of several lines as such, and nothing said by reference to what was said before."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Every value is written out."""
+        del data
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Lines.add_representer(str, _text)

@@ -1,0 +1,65 @@
+"""How often a mixture repeats each source, and weights that repeat none too often.
+
+Text that is repeated up to about four times is nearly as good as new text, and soon worth nothing
+beyond that (Muennighoff et al. 2023, "Scaling Data-Constrained Language Models").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_PASSES = 4.0
+"""Over a source, where `training.most_passes` does not say."""
+_LEAST = 1e-12
+
+
+def passes_over(
+    weights: Mapping[str, float], amounts: Mapping[str, int], *, wanted: float
+) -> dict[str, float]:
+    """How often each source is passed over.
+
+    Args:
+        weights: Probabilities of drawing each.
+        amounts: How much there is of each.
+        wanted: How much is trained on in all.
+
+    Example:
+        >>> passes_over({"a": 0.75, "b": 0.25}, {"a": 100, "b": 100}, wanted=400)
+        {'a': 3.0, 'b': 1.0}
+    """
+    return {name: share * wanted / amounts[name] for name, share in weights.items()}
+
+
+def capped(
+    weights: Mapping[str, float], amounts: Mapping[str, int], *, wanted: float, most: float
+) -> dict[str, float] | None:
+    """The weights nearest in proportion that pass over no source too often.
+
+    A source that would be is held at its limit, and what it loses goes to the others in proportion
+    to their weights, of which some may reach theirs. None if all there is is not enough.
+
+    Args:
+        weights: Probabilities of drawing each source.
+        amounts: How much there is of each.
+        wanted: How much is trained on in all.
+        most: Passes over a source.
+
+    Example:
+        >>> capped({"a": 0.8, "b": 0.2}, {"a": 10, "b": 90}, wanted=100, most=4)
+        {'a': 0.4, 'b': 0.6}
+    """
+    limits = {name: most * amounts[name] / wanted for name in weights}
+    if sum(limits.values()) < 1:
+        return None
+    held: dict[str, float] = {}
+    while True:
+        # Where all the weight is on sources that are held, the others share what is left alike.
+        free = {name: max(share, _LEAST) for name, share in weights.items() if name not in held}
+        scale = (1 - sum(held.values())) / sum(free.values()) if free else 0.0
+        over = [name for name, share in free.items() if share * scale > limits[name] * (1 + 1e-9)]
+        if not over:
+            return held | {name: share * scale for name, share in free.items()}
+        held.update({name: limits[name] for name in over})

@@ -1,0 +1,170 @@
+"""How long a step takes where the runs will be made, measured for a few seconds."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tawt import files
+from tawt.config.rows import ROWS
+from tawt.errors import Interrupted
+from tawt.mix.study import EQUAL, LEARNED, proxy
+from tawt.runs.building import build_parts
+from tawt.sweeps import Store, Work
+from tawt.sweeps.work import Plan
+from tawt.training import train
+from tawt.training.devices import accelerator_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tawt.config.schema import RunConfig
+    from tawt.mix.study import Study
+    from tawt.sweeps import Context, Executor, Sweep
+
+_SECONDS = 2.0  # of each of two trainings
+_EVERY = 5  # steps between updates while they are measured
+_ENDLESS = 1_000_000_000  # steps; the clock ends them
+_OF_A_STEP = 1 / 3  # what a forward pass takes of a step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speed:
+    """Seconds that the parts of a run take."""
+
+    step: float
+    update: float
+    """Of learned weights."""
+    around: float
+    """Reading the data, making the model, scoring: once a run."""
+    start: float = 0.0
+    """Starting the processes: once."""
+
+    def of_run(self, steps: int, *, updates: int) -> float:
+        """Seconds of a whole run.
+
+        Args:
+            steps: That it takes.
+            updates: Of its weights; none where they are fixed.
+
+        Example:
+            >>> Speed(step=0.01, update=0.1, around=2.0).of_run(100, updates=10)
+            4.0
+        """
+        return self.around + steps * self.step + updates * self.update
+
+
+@dataclass(frozen=True)
+class MeasureSpeed:
+    """Trains for a few seconds, without and with updates, and leaves how long a step took."""
+
+    study: Study
+    path: Path
+    device: str
+
+    def __call__(self, context: Context) -> None:
+        """Measure; as many at a time as runs will be."""
+        began = time.perf_counter()
+        base = proxy(self.study.config, steps=_ENDLESS, update_every=_EVERY)
+        base = base.model_copy(update={"training": replace(base.training, most_passes=None)})
+        seed = base.seed
+        plain = self._step(ROWS[EQUAL].applied(base, seed=seed), context.should_stop)
+        updated = self._step(ROWS[LEARNED].applied(base, seed=seed), context.should_stop)
+        held_out = self.study.held_out
+        scored = held_out.get("test", 0) + 2 * held_out.get("dev", 0)  # dev after the epoch too
+        built = time.perf_counter() - began - plain.spent - updated.spent
+        speed = Speed(
+            step=plain.step,
+            update=_EVERY * max(0.0, updated.step - plain.step),
+            around=built / 2 + scored / base.training.batch_size * plain.step * _OF_A_STEP,
+        )
+        files.write_json(self.path, asdict(speed))
+
+    def _step(self, config: RunConfig, should_stop: Callable[[], bool]) -> _Timed:
+        parts = build_parts(config)
+        clock = _Clock(should_stop)
+        try:
+            train(
+                parts.model,
+                tasks=parts.tasks,
+                target=config.target,
+                paradigm=parts.paradigm,
+                weighting=parts.weighting,
+                settings=config.training,
+                seed=config.seed,
+                accelerator=accelerator_for(config.training.precision, device=self.device),
+                should_stop=clock,
+            )
+        except Interrupted:
+            if not clock.enough:  # it was not the clock that ended it
+                raise
+        return clock.timed()
+
+
+@dataclass(frozen=True)
+class _Timed:
+    step: float
+    """Seconds of one."""
+    spent: float
+    """Seconds of all."""
+
+
+class _Clock:
+    """Asks a training to stop when it has been timed for long enough."""
+
+    def __init__(self, should_stop: Callable[[], bool]) -> None:
+        self._asked = should_stop
+        self._began = time.perf_counter()
+        self._times: list[float] = []
+
+    def __call__(self) -> bool:
+        self._times.append(time.perf_counter())
+        return self.enough or self._asked()
+
+    @property
+    def enough(self) -> bool:
+        """Whether whole rounds of steps were timed, after the first, which is always slow."""
+        steps = len(self._times)
+        rounds = steps >= 2 * _EVERY and steps % _EVERY == 0
+        return rounds and self._times[-1] - self._times[_EVERY - 1] >= _SECONDS
+
+    def timed(self) -> _Timed:
+        timed = self._times[-1] - self._times[_EVERY - 1]
+        return _Timed(timed / (len(self._times) - _EVERY), self._times[-1] - self._began)
+
+
+def measured_speed(
+    study: Study, *, device: str, sweep: Sweep, executor: Executor | None, runs: int
+) -> Speed:
+    """The speed where the runs will be made, with as many at a time; nothing is left of it.
+
+    Args:
+        study: What is trained.
+        device: Where.
+        sweep: How runs will be made.
+        executor: Where work is done; in worker processes by default.
+        runs: How many there will be.
+    """
+    together = max(1, min(sweep.workers, runs))
+    quiet = replace(sweep, on_progress=lambda progress: None)
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder), "{}.json")
+        wanted = [
+            Work(str(number), "the speed", MeasureSpeed(study, store.path(str(number)), device))
+            for number in range(together)
+        ]
+        quiet.make(lambda: Plan(wanted), store, executor=executor)
+        found = [Speed(**(store.find(work.key) or {})) for work in wanted]
+    around = float(np.mean([speed.around for speed in found]))
+    return Speed(
+        step=float(np.mean([speed.step for speed in found])),
+        update=float(np.mean([speed.update for speed in found])),
+        around=around,
+        start=max(0.0, time.perf_counter() - began - 2 * (_SECONDS + around)),
+    )

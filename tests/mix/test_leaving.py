@@ -1,0 +1,90 @@
+"""The files for other programs: what is in them can be used as they say."""
+
+import json
+from pathlib import Path
+
+import datasets
+import pytest
+import yaml
+
+import tawt
+from tawt.config.schema import parsed
+from tawt.mix.leaving import leave, markdown, mixture_values, mixture_yaml, rounded
+from tawt.mix.use import how_to_use
+from tests.mix.cases import answer
+from tests.mix.test_answering import SURE
+
+HOSTILE = "a|b <script>alert(1)</script>: {x} 'q' ü"
+
+
+@pytest.fixture
+def left(tmp_path, monkeypatch):
+    """The folder in which an answer was left."""
+    (tmp_path / "mix.yaml").write_text("target: goal\n")
+    leave(answer(scores=SURE), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_both_files_say_the_same_and_probabilities_add_up(left):
+    one = json.loads((left / "mixture.json").read_text())
+    other = yaml.safe_load((left / "mixture.yaml").read_text())
+    assert one == other
+    assert sum(one["probabilities"].values()) == pytest.approx(1, abs=1e-9)
+    assert one["probabilities"] == pytest.approx({"near": 0.75, "far": 0.125, "noise": 0.125})
+    assert one["target"] == "goal"
+    assert one["for"] == {"amount": 2000, "unit": "tokens"}
+
+
+def test_the_lines_for_datasets_run(left):
+    streams = {name: datasets.Dataset.from_dict({"text": [name] * 50}) for name in "abc"}
+    corpora = dict(zip(("near", "far", "noise"), streams.values(), strict=True))
+    names = {"json": json, "Path": Path, "datasets": datasets, "corpora": corpora}
+    exec(how_to_use()["datasets"], names)
+    drawn = names["stream"]["text"]
+    assert drawn.count("a") / len(drawn) == pytest.approx(0.75, abs=0.1)
+
+
+def test_the_lines_for_a_loop_run(left):
+    corpora = {name: list(range(50)) for name in ("near", "far", "noise")}
+    names = {"json": json, "Path": Path, "tawt": tawt, "corpora": corpora}
+    exec(how_to_use()["tawt in your own loop"], names)
+    assert names["batches"].probabilities() == pytest.approx(names["mixture"], abs=1e-6)
+
+
+def test_the_part_for_a_configuration_is_one(left):
+    configuration = yaml.safe_load((left / "mixture.yaml").read_text())["configuration"]
+    corpora = {name: {"train": f"{name}.txt"} for name in ("near", "far", "noise", "goal")}
+    data = {"kind": "corpora", "corpora": corpora}
+    config = parsed({"data": data, "target": "goal", **configuration})
+    assert config.weighting.kind == "fixed"
+    assert config.weighting.initial == pytest.approx({"near": 0.75, "far": 0.125, "noise": 0.125})
+
+
+def test_nothing_in_the_yaml_refers_to_anything_else_in_it(left):
+    text = (left / "mixture.yaml").read_text()
+    assert "&id" not in text
+    assert "*id" not in text
+
+
+def test_names_are_kept_whatever_they_are():
+    found = answer(scores=SURE, names={"near": HOSTILE})
+    mixture = mixture_values(found)
+    assert yaml.safe_load(mixture_yaml(mixture)) == mixture
+    assert list(mixture["probabilities"]) == [HOSTILE, "far", "noise"]
+
+
+def test_the_verdict_is_first_in_markdown_and_names_are_no_markup():
+    text = markdown(answer(scores=SURE, names={"near": HOSTILE, "goal": HOSTILE}))
+    assert text.index("Use 75%") < text.index("| source |")
+    assert "<script" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| a")]
+    assert len(rows) == 1
+    assert rows[0].replace(r"\|", "").count("|") == 7  # six cells
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 99])
+def test_rounded_probabilities_add_up_to_one(count):
+    found = rounded({str(k): 1 / count for k in range(count)})
+    assert sum(found.values()) == pytest.approx(1, abs=1e-12)
+    assert all(round(share, 6) == share for share in found.values())

@@ -1,0 +1,113 @@
+"""How long runs are, so that all of them fit a budget."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from tawt.errors import ConfigError
+from tawt.mix.amounts import Budget
+from tawt.mix.planning import FEWEST_STEPS, ProxyPlan, makespan, planned
+from tawt.mix.speed import Speed
+from tests.mix.cases import plan, study
+
+SPEED = Speed(step=0.1, update=1.0, around=5.0)
+NINE = [True, False, False] * 3
+
+
+def made(budget=None, *, learns=NINE, workers=1, speed=SPEED, **training):
+    allowed = None if budget is None else Budget.parsed(budget)
+    return planned(study(**training), budget=allowed, learns=learns, workers=workers, speed=speed)
+
+
+def test_without_a_budget_runs_are_as_long_as_the_configuration_says():
+    assert made(steps=300).steps == 300
+    # Batches of two out of 10, 30 and 60 windows: 50 steps a pass, and 4 passes by default.
+    assert made().steps == 200
+    assert made().budget is None
+
+
+def test_tokens_are_shared_among_all_runs():
+    # 9 runs of steps of 2 windows with 10 tokens each.
+    found = made("180K")
+    assert (found.steps, found.amount, found.unit) == (1000, 20_000, "tokens")
+
+
+def test_a_time_is_filled_but_not_exceeded():
+    found = made("10m", update_every=5)
+    assert found.seconds(NINE, workers=1) <= 600
+    assert replace(found, steps=found.steps + 5).seconds(NINE, workers=1) > 600
+    # 9 runs of 5 s and S steps of 0.1 s, and 3 with S/5 updates of 1 s: 45 + 0.9 S + 0.6 S.
+    assert found.steps == pytest.approx(555 / 1.5, abs=5)
+
+
+def test_what_is_spent_is_gone():
+    allowed = Budget.parsed("10m")
+    found = planned(study(), budget=allowed, learns=NINE, workers=1, speed=SPEED, spent=100.0)
+    assert found.seconds(NINE, workers=1) <= 500
+
+
+def test_runs_side_by_side_have_more_time():
+    assert made("10m", workers=3).steps > 2 * made("10m").steps
+
+
+@given(
+    some.lists(some.floats(0.1, 9), min_size=1, max_size=6), some.integers(min_value=1, max_value=3)
+)
+def test_work_is_begun_by_the_first_who_is_free(durations, workers):
+    ends = [0.0] * workers
+    for each in durations:
+        first = ends.index(min(ends))
+        ends[first] += each
+    assert makespan(durations, workers=workers) == pytest.approx(max(ends))
+    best = min(
+        max(sum(d for d, w in zip(durations, who, strict=True) if w == k) for k in range(workers))
+        for who in itertools.product(range(workers), repeat=len(durations))
+    )
+    assert best - 1e-9 <= makespan(durations, workers=workers) <= 2 * best
+
+
+@pytest.mark.parametrize(
+    ("budget", "remedy"), [("50s", r"--budget \d+s"), ("5K", r"--budget 9K"), (None, "steps")]
+)
+def test_runs_that_would_be_too_short_are_refused_in_one_line(budget, remedy):
+    with pytest.raises(ConfigError, match=rf"9 in all.* fewer than 50 .*{remedy}") as found:
+        made(budget, **({"steps": 49} if budget is None else {}))
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("budget", ["50s", "5K"])
+def test_the_budget_that_is_asked_for_is_enough(budget):
+    with pytest.raises(ConfigError) as found:
+        made(budget)
+    wanted = str(found.value).split("--budget ")[1].split(",")[0]
+    assert made(wanted).steps >= FEWEST_STEPS
+
+
+def test_weights_are_moved_twenty_times_at_least():
+    assert made(steps=1000, update_every=25).update_every == 25
+    assert made(steps=100, update_every=25).update_every == 5
+    assert made(steps=200, update_every=None).update_every == 10
+
+
+def test_a_budget_beyond_the_passes_is_not_spent_and_explicit_steps_are_refused():
+    # 100 windows, 4 passes, two windows a step.
+    assert made("10M", most_passes=4).steps == 200
+    with pytest.raises(ConfigError, match="most_passes"):
+        made(steps=201, most_passes=4)
+
+
+def test_tokens_are_no_budget_for_data_that_is_not_counted_in_them():
+    images = replace(study(), unit="examples")
+    with pytest.raises(ConfigError, match="not counted in tokens; give a time"):
+        planned(images, budget=Budget.parsed("20M"), learns=NINE, workers=1, speed=SPEED)
+
+
+def test_a_plan_says_what_it_is_about_to_do_and_survives_json():
+    found = plan(steps=1000)
+    said = found.in_words([True, False], workers=2)
+    # 5 s and 1000 steps of 0.1 s, and 200 updates of 1 s.
+    assert said == "2 runs of 1,000 steps (20K tokens each, 40K in all): about 5 minutes."
+    assert ProxyPlan.from_json(found.to_json()) == found
