@@ -124,7 +124,7 @@ class MaskedWindows(CorpusWindows):
     def _asked(
         self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        draws = np.where(can_be_asked, _fractions(seeds), np.inf)
+        draws = np.where(can_be_asked, fractions(seeds), np.inf)
         asked: NDArray[np.bool_] = draws < self.share
         smallest = draws.argmin(axis=1)
         rows = np.flatnonzero(can_be_asked.any(axis=1))
@@ -135,7 +135,7 @@ class MaskedWindows(CorpusWindows):
         self, rows: NDArray[np.int64], asked: NDArray[np.bool_], seeds: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         fates = mixed(seeds)
-        draws = _fractions(fates)
+        draws = fractions(fates)
         found = np.where(asked & (draws < _MASKED), self._mask, rows)
         is_replaced = asked & (draws >= _MASKED) & (draws < _MASKED + _REPLACED)
         others = mixed(fates[is_replaced]) % np.uint64(len(self._plain))
@@ -157,6 +157,6 @@ def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed_up
 
 
-def _fractions(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
+def fractions(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
     """As numbers from 0 to 1."""
     return (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
+_WITH_BODY: tuple[Level, ...] = ("words", "text")
+
+
 class TextInputs(NamedTuple):
     """A batch of texts as the representation takes it."""
 
@@ -27,17 +30,19 @@ class TextInputs(NamedTuple):
     """Which of two texts a piece belongs to, where the encoder wants to know."""
     level: Level
     """What gets a vector."""
+    places: Tensor | None = None
+    """Of pieces: which places of each row are asked for, shape `(rows, asked)`."""
 
 
 class TextRepresentation(nn.Module):
     """All but the last linear layer of a Hugging Face model for tagging or classification.
 
     Tasks on words and tasks on whole texts share one encoder; what an architecture has between
-    it and the last layer (a pooler, say) is the level's own.
+    it and the last layer (a pooler, say) is the level's own. Pieces are the encoder's own vectors.
 
     Args:
         encoder: A hub name, a folder, or `package:NAME`.
-        levels: Which of the two are needed.
+        levels: Which of them are needed.
 
     Raises:
         ConfigError: The encoder cannot be had, or cannot do this.
@@ -45,8 +50,11 @@ class TextRepresentation(nn.Module):
 
     def __init__(self, encoder: str, *, levels: Collection[Level]) -> None:
         super().__init__()
+        self.encoder = encoder
+        # Pieces need no model of their own, but one that has the encoder.
+        wanted = [level for level in _WITH_BODY if level in levels] or ["words"]
         bodies: dict[Level, PreTrainedModel] = {
-            level: load_body(encoder, level) for level in ("words", "text") if level in levels
+            level: load_body(encoder, level) for level in wanted
         }
         self.widths: dict[Level, int] = {
             level: _take_off_head(body, encoder) for level, body in bodies.items()
@@ -58,18 +66,39 @@ class TextRepresentation(nn.Module):
             _check_can_be_shared(bodies, prefix, encoder)
             setattr(bodies["words"], prefix, getattr(bodies["text"], prefix))
         self.bodies = nn.ModuleDict({str(level): body for level, body in bodies.items()})
+        if "pieces" in levels:
+            self.widths["pieces"] = int(self.base.config.hidden_size)
 
     def body(self, level: Level) -> PreTrainedModel:
         """The architecture's own model, without its last layer."""
         found: PreTrainedModel = self.bodies[level]  # type: ignore[assignment]
         return found
 
+    @property
+    def base(self) -> PreTrainedModel:
+        """The encoder itself, which all levels share."""
+        body: Any = next(iter(self.bodies.values()))
+        found: PreTrainedModel = body.base_model
+        return found
+
+    @property
+    def embeddings(self) -> nn.Module:
+        """The encoder's table of pieces."""
+        found: nn.Module = self.base.get_input_embeddings()
+        return found
+
     def forward(self, inputs: TextInputs) -> Tensor:
-        """Vectors, shape `(rows, width, size)` for words or `(rows, size)` for texts."""
-        ids, lengths, types, level = inputs
+        """Vectors: shape `(rows, width, size)` for words, `(rows, size)` for texts.
+
+        For pieces `(rows, asked, size)`.
+        """
+        ids, lengths, types, level, asked = inputs
         places = torch.arange(ids.shape[1], device=ids.device)
         mask = (places < lengths[:, None]).long()  # XLNet subtracts it
         extra = {} if types is None else {"token_type_ids": types}
+        if asked is not None:
+            states: Tensor = self.base(input_ids=ids, attention_mask=mask, **extra)[0]
+            return states.gather(1, asked[:, :, None].expand(-1, -1, states.shape[2]))
         found = self.bodies[level](input_ids=ids, attention_mask=mask, **extra)
         vectors: Tensor = found.logits
         return vectors
