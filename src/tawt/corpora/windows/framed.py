@@ -45,8 +45,8 @@ class Frame(NamedTuple):
 class FramedWindows(MaskedWindows):
     """A corpus for a text encoder, in windows with its special tokens around them.
 
-    Of every window the same share of tokens is asked about, so that all full ones are asked about
-    equally many, and a batch has the same shape whatever is in it. Inputs are `TextInputs` whose
+    The same share of every window is asked about: equally many tokens of all full ones, so that
+    a batch has the same shape whatever is in it. Inputs are `TextInputs` whose
     `places` say where; labels are the true tokens there, shape `(windows, asked)`, and `NOT_ASKED`
     where a window has fewer.
 
@@ -80,7 +80,7 @@ class FramedWindows(MaskedWindows):
             )
         super().__init__(shard, vocabulary, width=width, share=share, seed=seed)
         self.frame = frame
-        self._slots = self._counts(np.array([width])).item()
+        self._slots = int(self._counts(np.array([width]))[0])
 
     def batch(self, indices: Indices) -> Batch:
         """The windows at these positions, with what is asked about them."""
@@ -117,17 +117,15 @@ class FramedWindows(MaskedWindows):
         return hashlib.sha256(said.encode()).hexdigest()
 
     def _asked(
-        self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_]
+        self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_], lengths: Indices
     ) -> NDArray[np.bool_]:
         draws = np.where(can_be_asked, fractions(seeds), np.inf)
         order = np.argsort(draws, axis=1, kind="stable")
-        counts = self._counts(can_be_asked.sum(axis=1))
+        counts = np.minimum(self._counts(lengths), can_be_asked.sum(axis=1))
         asked = np.zeros_like(can_be_asked)
         np.put_along_axis(asked, order, np.arange(self.width) < counts[:, None], axis=1)
         return asked
 
-    def _counts(self, tokens: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many of so many tokens are asked about: one at least, where there is any."""
-        wanted = np.rint(self.share * tokens).astype(np.int64)
-        found: NDArray[np.int64] = np.minimum(np.maximum(wanted, 1), tokens)
-        return found
+    def _counts(self, lengths: Indices) -> Indices:
+        """How many tokens of windows of so many are asked about: one at least."""
+        return np.maximum(np.rint(self.share * lengths).astype(np.int64), 1)

@@ -100,7 +100,7 @@ class MaskedWindows(CorpusWindows):
         can_be_asked = ~self._is_special[rows]
         can_be_asked &= np.arange(self.width) < lengths[:, None]
         seeds = self._seeds(starts)
-        asked = self._asked(seeds, can_be_asked)
+        asked = self._asked(seeds, can_be_asked, lengths)
         inputs = {
             "tokens": torch.from_numpy(self._corrupted(rows, asked, seeds)),
             "answers": torch.from_numpy(np.where(asked, rows, NOT_ASKED)),
@@ -122,8 +122,9 @@ class MaskedWindows(CorpusWindows):
         return mixed(places + first)
 
     def _asked(
-        self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_]
+        self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_], lengths: Indices
     ) -> NDArray[np.bool_]:
+        del lengths
         draws = np.where(can_be_asked, fractions(seeds), np.inf)
         asked: NDArray[np.bool_] = draws < self.share
         smallest = draws.argmin(axis=1)
