@@ -113,3 +113,9 @@ def test_fingerprints_tell_how_they_are_cut_and_asked_about(shard):
 def test_a_row_that_special_tokens_fill_is_refused(shard):
     with pytest.raises(ConfigError, match=r"`model.max_length` is 3, and all of it"):
         framed(shard, max_length=3)
+
+
+def test_an_encoder_may_have_no_special_tokens(shard):
+    windows = framed(shard, frame=Frame())
+    batch = windows.batch(np.arange(len(windows)))
+    assert [token for row in undone(batch) for token in row] == shard.tokens.tolist()

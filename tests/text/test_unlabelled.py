@@ -2,12 +2,10 @@
 
 import json
 import logging
-import sys
 
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
 
 from tawt import TargetAware
 from tawt.compare import compare
@@ -20,29 +18,7 @@ from tawt.runs.run import run
 from tawt.sweeps import Sweep
 from tawt.text.predicting import Text
 from tawt.training.each import EachExample
-from tests.text.encoders import WORDS, write_encoder
-from tests.text.studies import TextStudy, reviews, tagged
-
-LINES = [" ".join(words) for words in WORDS]
-
-
-def unlabelled_study(folder, encoder, *, lines=LINES, paradigm="pre-training", **values):
-    """A target with labels, text of its domain, and other text."""
-    study = TextStudy(folder, encoder, paradigm=paradigm, **values)
-    (folder / "papers").mkdir()
-    half = len(lines) // 2
-    (folder / "papers" / "one.txt").write_text("\n".join(lines[:half]) + "\n", encoding="utf-8")
-    (folder / "papers" / "two.txt").write_text("\n".join(lines[half:]) + "\n", encoding="utf-8")
-    (folder / "odd.txt").write_text("\n".join(line[::-1] for line in lines), encoding="utf-8")
-    study.task(
-        "mood", "classification", train=reviews(16, seed=0), dev=reviews(6, seed=2),
-        test=reviews(10, seed=4),
-    )  # fmt: skip
-    study.set("data.cache", str(folder.parent / "cache"))
-    study.set("data.tasks.papers", {"kind": "unlabelled", "train": "papers/*.txt"})
-    study.set("data.tasks.odd", {"kind": "unlabelled", "train": "odd.txt"})
-    study.set("model.max_length", 64)
-    return study.set("training.update_every", 4)
+from tests.text.studies import LINES, TextStudy, reviews, tagged, unlabelled_study
 
 
 @pytest.fixture
@@ -266,98 +242,6 @@ def test_they_are_kept_where_that_is_wanted_and_warned_of(study, caplog):
     assert odd.notes["held_out_lines"] >= 2
     assert odd.notes["documents"] == len(LINES) + 3
     assert "and are trained on: scores on those are not scores on unseen text" in caplog.text
-
-
-# Bad input
-
-
-@pytest.fixture
-def refused(call, tmp_path):
-    """What `tawt train` says of a study that it must not run."""
-
-    def said(study):
-        status, out, err = call("train", study.path, "--out", tmp_path / "run")
-        assert (status, out) == (2, "")
-        assert "Traceback" not in err
-        assert not (tmp_path / "run").exists()
-        return err.strip().splitlines()[-1]
-
-    return said
-
-
-def line_of(study, text):
-    lines = study.path.read_text().splitlines()
-    return 1 + next(place for place, line in enumerate(lines) if text in line)
-
-
-def test_a_target_without_labels_is_refused(refused, study):
-    message = refused(study.set("target", "papers"))
-    assert f"{study.path}:{line_of(study, 'target: papers')}: " in message
-    assert "'papers' is unlabelled text" in message
-    assert "`data.kind: corpora`" in message
-
-
-BAD = {
-    "a field of labelled tasks": ("dev", "odd.txt", "there is no field `data.tasks.odd.dev`"),
-    "a misspelt field": ("documentz", "line", "did you mean 'documents'?"),
-    "a share of everything": ("masked_share", 1.0, "less than 1"),
-    "a unit": ("documents", "word", "'line', 'blank line' or 'file'"),
-    "another field to read": ("fields", {"label": "x"}, "'text' or 'group'"),
-    "an encoding": ("encoding", "utf-99", "utf-99"),
-    "no files": ("train", [], "names no files"),
-    "a file that is not there": ("train", "none.txt", "Task 'odd': "),
-    "a table": ("train", "odd.csv", "corpora are not read from .csv"),
-    "a group of plain text": ("fields", {"group": "site"}, "plain text has none"),
-}
-
-
-@pytest.mark.parametrize(("field", "value", "words"), BAD.values(), ids=BAD)
-def test_mistakes_are_one_line_that_says_where(refused, study, field, value, words):
-    (study.folder / "odd.csv").write_text("a,b\n")
-    message = refused(study.set(f"data.tasks.odd.{field}", value))
-    assert words in message
-    assert message.startswith(f"error: {study.path}:") or "Task 'odd': " in message
-
-
-def test_a_misspelt_kind_is_told_the_right_one(refused, study):
-    study.set("data.tasks.odd", {"kind": "unlabeled", "train": "odd.txt"})
-    assert "did you mean 'unlabelled'?" in refused(study)
-
-
-def test_text_that_cannot_be_decoded_is_named_by_its_place(refused, study):
-    (study.folder / "odd.txt").write_bytes(b"one\ntw\xff\n")
-    message = refused(study)
-    assert "Task 'odd': " in message
-    assert "odd.txt" in message
-    study.set("data.tasks.odd.invalid", "replace")
-    tasks, *_ = build_parts(study.config)
-    assert next(task.train for task in tasks if task.name == "odd").notes["replaced"] == 1
-
-
-def test_an_architecture_that_cannot_is_refused(refused, tmp_path):
-    encoder = write_encoder("t5", tmp_path / "t5")
-    study = unlabelled_study(tmp_path / "study", encoder)
-    study.set("target", "pos").task("pos", "tagging", train=tagged(8, seed=1),
-                                    test=tagged(8, seed=2))  # fmt: skip
-    study.set("sources", ["papers"])
-    assert "has no masked language model" in refused(study)
-
-
-def test_a_missing_extra_is_named_in_one_line(refused, study, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("tawt.corpora")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    message = refused(study)
-    assert "Task 'papers': Unlabelled text cannot be read: " in message
-    assert "pip install 'tawt[corpora]'" in message
-
-
-def test_a_tokenizer_without_a_mask_is_refused(refused, study, tmp_path, tiny):
-    tokenizer = AutoTokenizer.from_pretrained(tiny)
-    tokenizer.mask_token = None
-    tokenizer.save_pretrained(tmp_path / "maskless")
-    AutoModel.from_pretrained(tiny).save_pretrained(tmp_path / "maskless")
-    assert "has no mask token" in refused(study.set("model.encoder", str(tmp_path / "maskless")))
 
 
 # One after the other, by hand

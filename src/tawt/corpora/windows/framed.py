@@ -128,4 +128,5 @@ class FramedWindows(MaskedWindows):
 
     def _counts(self, lengths: Indices) -> Indices:
         """How many tokens of windows of so many are asked about: one at least."""
-        return np.maximum(np.rint(self.share * lengths).astype(np.int64), 1)
+        wanted: Indices = np.maximum(np.rint(self.share * lengths).astype(np.int64), 1)
+        return wanted
