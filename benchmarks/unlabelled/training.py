@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import torch
 
 from benchmarks.unlabelled.texts import OTHER_DOMAINS, POSITIVE, metric_of
 from tawt.config import parsed
@@ -45,8 +42,6 @@ class Place:
 
 def trained(spec: Spec, place: Place) -> dict[str, Any]:
     """Train, and score on the target's test examples."""
-    torch.set_num_threads(1)
-    logging.getLogger("tawt.data").setLevel(logging.ERROR)  # 100 examples lack some labels
     began = time.perf_counter()
     config = configuration(spec, place)
     parts = build_parts(config)
