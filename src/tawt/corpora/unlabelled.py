@@ -75,14 +75,14 @@ class CorpusReader:
         targets = " and ".join(map(repr, held_out.targets))
         if left := notes.get("held_out_lines_left_out", 0):
             yield (
-                f"task {task.name!r}: {left} lines are dev or test text of the target {targets}; "
-                "they are left out"
+                f"task {task.name!r}: lines left out, since they stand in dev or test of the "
+                f"target {targets}: {left}"
             )
         if kept := notes.get("held_out_lines", 0):
             yield (
-                f"task {task.name!r}: {kept} lines are dev or test text of the target {targets}, "
-                "and are trained on: scores on those are not scores on unseen text; "
-                "`without_held_out: true` leaves them out"
+                f"task {task.name!r}: lines trained on although they stand in dev or test of the "
+                f"target {targets}: {kept}; scores on those are not scores on unseen text "
+                "(`without_held_out: true` leaves them out)"
             )
         if replaced := notes.get("replaced", 0):
             yield (
