@@ -60,7 +60,7 @@ def model_of(encoder, windows):
 
 def as_transformers_wants_it(batch):
     """Labels at every place, and which places are no padding."""
-    ids, lengths, _, _, places = batch.inputs
+    ids, lengths, places = batch.inputs
     labels = torch.full_like(ids, NOT_ASKED)
     asked = batch.labels != NOT_ASKED
     rows = torch.arange(len(ids))[:, None].expand_as(places)

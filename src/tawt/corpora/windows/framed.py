@@ -11,7 +11,7 @@ import torch
 from tawt.corpora.windows.masked import NOT_ASKED, MaskedWindows, fractions
 from tawt.errors import ConfigError
 from tawt.tasks import Batch
-from tawt.text.encoding import TextInputs
+from tawt.text.encoding import PieceInputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,9 +46,9 @@ class FramedWindows(MaskedWindows):
     """A corpus for a text encoder, in windows with its special tokens around them.
 
     The same share of every window is asked about: equally many tokens of all full ones, so that
-    a batch has the same shape whatever is in it. Inputs are `TextInputs` whose
-    `places` say where; labels are the true tokens there, shape `(windows, asked)`, and `NOT_ASKED`
-    where a window has fewer.
+    a batch has the same shape whatever is in it. Inputs are `PieceInputs`, whose `places` say
+    where; labels are the true tokens there, shape `(windows, asked)`, and `NOT_ASKED` where a
+    window has fewer.
 
     Args:
         shard: The corpus.
@@ -97,11 +97,9 @@ class FramedWindows(MaskedWindows):
         ends = lengths[:, None] + len(before) + np.arange(len(after))
         np.put_along_axis(ids, ends, np.broadcast_to(np.array(after, np.int64), ends.shape), axis=1)
         places = np.where(labels == NOT_ASKED, 0, order + len(before))
-        inputs = TextInputs(
+        inputs = PieceInputs(
             torch.from_numpy(ids),
             torch.from_numpy(lengths + len(before) + len(after)),
-            None,
-            "pieces",
             torch.from_numpy(places),
         )
         counts = torch.from_numpy((labels != NOT_ASKED).sum(axis=1))

@@ -30,8 +30,17 @@ class TextInputs(NamedTuple):
     """Which of two texts a piece belongs to, where the encoder wants to know."""
     level: Level
     """What gets a vector."""
-    places: Tensor | None = None
-    """Of pieces: which places of each row are asked for, shape `(rows, asked)`."""
+
+
+class PieceInputs(NamedTuple):
+    """A batch of texts of which some pieces get a vector: the encoder's own."""
+
+    ids: Tensor
+    """Of the pieces, padded, shape `(rows, width)`."""
+    lengths: Tensor
+    """How many pieces of each row are no padding, shape `(rows,)`."""
+    places: Tensor
+    """Which places of each row are asked for, shape `(rows, asked)`."""
 
 
 class TextRepresentation(nn.Module):
@@ -87,18 +96,18 @@ class TextRepresentation(nn.Module):
         found: nn.Module = self.base.get_input_embeddings()
         return found
 
-    def forward(self, inputs: TextInputs) -> Tensor:
+    def forward(self, inputs: TextInputs | PieceInputs) -> Tensor:
         """Vectors: shape `(rows, width, size)` for words, `(rows, size)` for texts.
 
         For pieces `(rows, asked, size)`.
         """
-        ids, lengths, types, level, asked = inputs
-        places = torch.arange(ids.shape[1], device=ids.device)
-        mask = (places < lengths[:, None]).long()  # XLNet subtracts it
+        places = torch.arange(inputs.ids.shape[1], device=inputs.ids.device)
+        mask = (places < inputs.lengths[:, None]).long()  # XLNet subtracts it
+        if isinstance(inputs, PieceInputs):
+            states: Tensor = self.base(input_ids=inputs.ids, attention_mask=mask)[0]
+            return states.gather(1, inputs.places[:, :, None].expand(-1, -1, states.shape[2]))
+        ids, _, types, level = inputs
         extra = {} if types is None else {"token_type_ids": types}
-        if asked is not None:
-            states: Tensor = self.base(input_ids=ids, attention_mask=mask, **extra)[0]
-            return states.gather(1, asked[:, :, None].expand(-1, -1, states.shape[2]))
         found = self.bodies[level](input_ids=ids, attention_mask=mask, **extra)
         vectors: Tensor = found.logits
         return vectors
