@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import multiprocessing
 import sys
 import time
@@ -27,7 +26,7 @@ from benchmarks import machine
 from benchmarks.unlabelled.records import Records
 from benchmarks.unlabelled.spec import METHODS, Spec
 from benchmarks.unlabelled.texts import write_domain
-from benchmarks.unlabelled.training import Place, trained
+from benchmarks.unlabelled.training import Place, prepare, trained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -95,7 +94,7 @@ def _train_all(
     print(f"{len(specs)} trainings", flush=True)
     began, failed = time.perf_counter(), 0
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(options.jobs, mp_context=context, initializer=_prepare) as pool:
+    with ProcessPoolExecutor(options.jobs, mp_context=context, initializer=prepare) as pool:
         futures = {pool.submit(trained, spec, place): spec for spec in specs}
         for done, future in enumerate(as_completed(futures), start=1):
             if future.cancelled():
@@ -114,12 +113,6 @@ def _train_all(
                 for other in futures:
                     other.cancel()
     return failed
-
-
-def _prepare() -> None:
-    """A process for trainings, one of several."""
-    torch.set_num_threads(1)
-    logging.getLogger("tawt.data").setLevel(logging.ERROR)  # few examples lack some labels
 
 
 def _options() -> argparse.Namespace:

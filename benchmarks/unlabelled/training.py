@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from benchmarks.unlabelled.texts import OTHER_DOMAINS, POSITIVE, metric_of
 from tawt.config import parsed
@@ -38,6 +41,12 @@ class Place:
     """Folder with the text of each domain."""
     device: str
     precision: str
+
+
+def prepare() -> None:
+    """A process for trainings, one of several."""
+    torch.set_num_threads(1)
+    logging.getLogger("tawt.data").setLevel(logging.ERROR)  # few examples lack some labels
 
 
 def trained(spec: Spec, place: Place) -> dict[str, Any]:
