@@ -44,6 +44,7 @@ MODELS: dict[str, type] = {
         text_sections.EncoderConfig,
         text_sections.TextData,
         text_sections.TextTask,
+        text_sections.UnlabelledTask,
         generated.GrammarData,
         weighting_sections.WeightingConfig,
         weighting_sections.CurvatureConfig,

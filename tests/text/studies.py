@@ -134,3 +134,25 @@ def two_targets_study(folder, encoder, **values):
     study = tagging_study(folder, encoder, **values)
     study.task("mood", "classification", train=reviews(12, seed=6), test=reviews(8, seed=7))
     return study.set("target", {"chunks": 0.5, "mood": 0.5})
+
+
+LINES = [" ".join(sentence.words) for sentence in generate(120, seed=0)]
+
+
+def unlabelled_study(folder, encoder, *, lines=LINES, paradigm="pre-training", **values):
+    """A target with labels, text of its domain, and other text."""
+    study = TextStudy(folder, encoder, paradigm=paradigm, **values)
+    (folder / "papers").mkdir()
+    half = len(lines) // 2
+    (folder / "papers" / "one.txt").write_text("\n".join(lines[:half]) + "\n", encoding="utf-8")
+    (folder / "papers" / "two.txt").write_text("\n".join(lines[half:]) + "\n", encoding="utf-8")
+    (folder / "odd.txt").write_text("\n".join(line[::-1] for line in lines), encoding="utf-8")
+    study.task(
+        "mood", "classification", train=reviews(16, seed=0), dev=reviews(6, seed=2),
+        test=reviews(10, seed=4),
+    )  # fmt: skip
+    study.set("data.cache", str(folder.parent / "cache"))
+    study.set("data.tasks.papers", {"kind": "unlabelled", "train": "papers/*.txt"})
+    study.set("data.tasks.odd", {"kind": "unlabelled", "train": "odd.txt"})
+    study.set("model.max_length", 64)
+    return study.set("training.update_every", 4)

@@ -88,8 +88,11 @@ def cache_folder(data: CorporaData) -> Path:
     Args:
         data: The section `data`.
     """
-    if data.cache is not None:
-        return data.cache
+    return usual_cache() if data.cache is None else data.cache
+
+
+def usual_cache() -> Path:
+    """Where tokenised corpora are kept unless a configuration says otherwise."""
     home = os.environ.get("XDG_CACHE_HOME", "")
     # As the standard of that variable wants it, a relative path counts as none.
     base = Path(home) if home.startswith("/") else Path.home() / ".cache"

@@ -286,6 +286,14 @@ def checked(config: RunConfig, request: DistanceRequest) -> tuple[Question, dict
     if not isinstance(config.target, str):
         raise ConfigError("Distances are to one target; `target` names several.", place=("target",))
     tasks = {task.name: task for task in building.tasks(config)}
+    for task in tasks.values():
+        if not task.kind.is_labelled:
+            raise ConfigError(
+                f"Distances are between tasks with labels, and {task.name!r} is unlabelled text; "
+                "leave it out of `sources`. What it is worth to the target is seen by training, "
+                "with `tawt compare`.",
+                place=("sources",),
+            )
     sources = tuple(name for name in tasks if name != config.target)
     question = Question(sources, config.target, request.weights, request.matrix)
     if question.matrix and config.modality.depends_on_roles:

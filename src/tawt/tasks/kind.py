@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import Tensor
 
@@ -23,6 +23,8 @@ class Kind(ABC):
     """Which of `scores` is the one that counts."""
     measure: Measure = Measure()
     """How that score is read: in percent, higher being better, unless the kind says otherwise."""
+    is_labelled: ClassVar[bool] = True
+    """Whether examples have labels, by which a distance to the task can be measured."""
 
     @abstractmethod
     def head(self, width: int) -> nn.Module:

@@ -11,10 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from tawt.errors import ConfigError, inside
-from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Trained
+from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Section, Trained
 from tawt.modality.said import DATA_LOG
 from tawt.paths import home_expanded, resolved, slug
 from tawt.text.sections import EncoderConfig, TextData
+from tawt.text.sources import HeldOutTexts, UnlabelledTexts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,11 +71,23 @@ class TextModality(Modality[D, EncoderConfig]):
         del data, name
         return {}
 
+    def unlabelled(self, data: D) -> UnlabelledTexts:
+        """The tasks that are text without labels."""
+        del data
+        return UnlabelledTexts()
+
     def check(self, data: D, model: EncoderConfig, *, targets: Sequence[str]) -> None:
-        """Every target's model has a folder of its own."""
-        del data, model
+        """Every target has labels, and its model a folder of its own."""
+        del model
         folders: dict[str, str] = {}
         for name in targets:
+            if name in self.unlabelled(data).sections:
+                raise ConfigError(
+                    f"The target {name!r} is unlabelled text, so there is no score for it to "
+                    "improve. Choose a task with labels, or train a language model on the text "
+                    "with `data.kind: corpora`.",
+                    place=("target",),
+                )
             other = folders.setdefault(slug(name), name)
             if other != name:
                 raise ConfigError(
@@ -97,19 +110,26 @@ class TextModality(Modality[D, EncoderConfig]):
 
         cutting = cutting_of(model)
         said: list[str] = []
-        made = []
-        for name in names:
+        made: dict[str, Task] = {}
+        held_out, unlabelled = HeldOutTexts(), self.unlabelled(data)
+        for name in unlabelled.others(names):
             is_target = name in targets
             splits = self.read(data, name, is_target=is_target, held_out=is_target, seed=seed)
             if is_target:
                 check_learnable(name, splits, partial(self.instead, data, name))
+                held_out.add(name, splits)
             else:
                 splits = splits.only_train()
             kind, wanted = self.task_kind(data, name), self.wanted(data, name)
-            made.append(task_of(name, splits, cutting, kind=kind, wanted=wanted, said=said))
+            made[name] = task_of(name, splits, cutting, kind=kind, wanted=wanted, said=said)
+        for name in unlabelled.among(names):
+            made[name], warnings = unlabelled.read(
+                name, model, cutting, held_out=held_out, seed=seed
+            )
+            said += warnings
         for warning in said:  # not before it is clear that there is no error
             DATA_LOG.warning("%s", warning)
-        return made
+        return [made[name] for name in names]
 
     def model(self, section: EncoderConfig, tasks: Sequence[Task]) -> MultiTaskModel:
         """The encoder, and a head for each task."""
@@ -163,26 +183,35 @@ class TextModality(Modality[D, EncoderConfig]):
         from tawt.text.building import cutting_of
         from tawt.text.inspecting import by_split, measured_text
 
-        cutting, missing = None, []
+        cutting, said = None, []
         try:
             cutting = cutting_of(model)
         except ConfigError as error:
-            missing.append(f"Pieces are not counted: {error}")
-        found = []
-        for name in names:
+            said.append(f"Pieces are not counted: {error}")
+        found: dict[str, Measured] = {}
+        held_out, unlabelled = HeldOutTexts(), self.unlabelled(data)
+        for name in unlabelled.others(names):
             is_target = name in targets
             splits = self.read(data, name, is_target=is_target, held_out=True, seed=seed)
-            found.append(
-                measured_text(
-                    name,
-                    by_split(splits),
-                    splits.report,
-                    kind=self.task_kind(data, name),
-                    role="target" if is_target else "source",
-                    cutting=cutting,
-                )
+            if is_target:
+                held_out.add(name, splits)
+            found[name] = measured_text(
+                name,
+                by_split(splits),
+                splits.report,
+                kind=self.task_kind(data, name),
+                role="target" if is_target else "source",
+                cutting=cutting,
             )
-        return found, missing
+        for name in unlabelled.among(names):
+            if cutting is None:
+                said.append(f"{name!r} is left out here: unlabelled text is counted in pieces.")
+            else:
+                found[name], warnings = unlabelled.measure(
+                    name, model, cutting, held_out=held_out, seed=seed
+                )
+                said += warnings
+        return [found[name] for name in names if name in found], said
 
     def memory_fields(self, model: EncoderConfig) -> list[str]:
         """Shorter rows take less."""
@@ -214,7 +243,11 @@ class Text(TextModality[TextData]):
 
         del is_target
         with inside("data", "tasks", name, saying=f"Task {name!r}: "):
-            return read_task(data.tasks[name], held_out=held_out, seed=seed)
+            return read_task(data.labelled[name], held_out=held_out, seed=seed)
+
+    def unlabelled(self, data: TextData) -> UnlabelledTexts:
+        """As the section says."""
+        return UnlabelledTexts(data.unlabelled, cache=data.cache)
 
     def task_kind(self, data: TextData, name: str) -> str:
         """As the section says."""
@@ -224,18 +257,18 @@ class Text(TextModality[TextData]):
         """Labels and metric, where the section says which."""
         from tawt.text.kinds import Wanted
 
-        task = data.tasks[name]
+        task = data.labelled[name]
         return Wanted(labels=task.labels, metric=task.metric, positive=task.positive)
 
     def instead(self, data: TextData, name: str) -> str:
         """Another column or field of the file."""
         from tawt.text.building import other_columns
 
-        return other_columns(data.tasks[name])
+        return other_columns(data.labelled[name])
 
     def field_names(self, data: TextData, name: str) -> Mapping[str, str]:
         """As the section says."""
-        return data.tasks[name].fields
+        return data.labelled[name].fields
 
     def placed(
         self, data: TextData, model: EncoderConfig, folder: Path
@@ -251,7 +284,7 @@ class Text(TextModality[TextData]):
                 return None
             return [one(each) for each in path] if isinstance(path, list) else one(path)
 
-        tasks = {
+        labelled: dict[str, Section] = {
             name: task.model_copy(
                 update={
                     "folder": placed(task.folder),
@@ -260,15 +293,22 @@ class Text(TextModality[TextData]):
                     "test": placed(task.test),
                 }
             )
-            for name, task in data.tasks.items()
+            for name, task in data.labelled.items()
         }
-        return super().placed(data.model_copy(update={"tasks": tasks}), model, folder)
+        others = {
+            name: task.model_copy(update={"train": placed(task.train)})
+            for name, task in data.unlabelled.items()
+        }
+        tasks = {name: {**labelled, **others}[name] for name in data.tasks}  # in their order
+        cache = None if data.cache is None else one(data.cache)
+        changed = data.model_copy(update={"tasks": tasks, "cache": cache})
+        return super().placed(changed, model, folder)
 
     def whole(self, data: TextData, target: str) -> TextData | None:
         """The target without its limit."""
-        if data.tasks[target].limit is None:
+        if data.labelled[target].limit is None:
             return None
-        every = data.tasks[target].model_copy(update={"limit": None})
+        every = data.labelled[target].model_copy(update={"limit": None})
         return data.model_copy(update={"tasks": {**data.tasks, target: every}})
 
     def limits(self, data: TextData) -> list[int]:

@@ -12,11 +12,13 @@ from tawt.text.kinds.text_kind import TextAnswers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from torch import nn
+
     from tawt.tasks import Task
 
 
 def text_model(encoder: str, tasks: Sequence[Task]) -> MultiTaskModel:
-    """An encoder, and a head for each task.
+    """An encoder, and a head for each task; one for all tasks of unlabelled text.
 
     Args:
         encoder: A hub name, a folder, or `package:NAME`.
@@ -26,12 +28,19 @@ def text_model(encoder: str, tasks: Sequence[Task]) -> MultiTaskModel:
         ConfigError: The encoder cannot be had.
     """
     representation = TextRepresentation(encoder, levels={level_of(task) for task in tasks})
-    heads = {task.name: task.kind.head(representation.widths[level_of(task)]) for task in tasks}
+    heads: dict[str, nn.Module] = {}
+    of_pieces: list[nn.Module] = []  # all predict the same vocabulary, from the same vectors
+    for task in tasks:
+        if level_of(task) == "pieces":
+            of_pieces = of_pieces or [kind_of(task).head_on(representation)]
+            heads[task.name] = of_pieces[0]
+        else:
+            heads[task.name] = kind_of(task).head_on(representation)
     return MultiTaskModel(representation, heads)
 
 
 def level_of(task: Task) -> Level:
-    """What the task's answers are about: words, or whole texts."""
+    """What the task's answers are about: words, whole texts, or pieces."""
     return kind_of(task).level
 
 

@@ -6,13 +6,14 @@ Reading one must not take the seconds that transformers needs to import.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from tawt.errors import inside
+from tawt.errors import ConfigError, inside
 from tawt.modality import MOST, DataSection, Section
 from tawt.text.reading import KINDS as READABLE
+from tawt.text.reading.lines import codec_named
 
 Files = Path | list[Path]
 
@@ -22,7 +23,8 @@ class TextTask(Section):
 
     kind: str = "tagging"
     """What is predicted: `tagging`, a tag for each word; `classification`, a label for a text;
-    `pair`, a label for two; `regression`, a number; or a kind of your own."""
+    `pair`, a label for two; `regression`, a number; or a kind of your own. `unlabelled` has
+    fields of its own, below."""
     folder: Path | None = None
     """Files named after their splits (train; dev or valid; test), or a saved `datasets` folder, or
     `hub:NAME`."""
@@ -75,16 +77,90 @@ class TextTask(Section):
     """With `positive_f1`: the label it is about."""
 
 
+class UnlabelledTask(Section):
+    """Plain text, of which the encoder predicts hidden words: a source, and never a target."""
+
+    kind: Literal["unlabelled"]
+    """That the text has no labels."""
+    train: Files
+    """The text: a file, several, a pattern such as `papers/*.txt`, a folder (every file in it), a
+    folder saved by `datasets`, or `hub:NAME`."""
+    without_held_out: bool = True
+    """Whether lines that stand in the target's dev or test are left out. Letters and digits alone
+    are compared."""
+    masked_share: float = Field(0.15, gt=0, lt=1)
+    """Share of the pieces that are predicted."""
+    format: Literal["text", "jsonl", "parquet", "datasets"] | None = None
+    """How the text is stored; guessed from the name by default. Text and JSON lines may be
+    compressed (.gz)."""
+    documents: Literal["line", "blank line", "file"] = "line"
+    """Plain text: what a document is. Documents end with a blank line, or with the file."""
+    fields: dict[Literal["text", "group"], str] = Field({})
+    """JSON lines, Parquet and datasets: the file's names for `text`, and for `group`, which weights
+    on groups can be by."""
+    limit: int | None = Field(None, ge=1, le=MOST)
+    """How many documents are read, the first ones."""
+    split: str = "train"
+    """Datasets: which of their splits."""
+    streaming: bool = False
+    """`hub:NAME`: read as it arrives, instead of being downloaded first."""
+    encoding: str = "utf-8"
+    """Of text and JSON lines."""
+    invalid: Literal["refuse", "replace"] = "refuse"
+    """Bytes that are not in this encoding: an error, or replaced by U+FFFD and counted."""
+
+    @field_validator("encoding")
+    @classmethod
+    def _check_encoding(cls, encoding: str) -> str:
+        codec_named(encoding)
+        return encoding
+
+    @field_validator("train")
+    @classmethod
+    def _check_train(cls, train: Files) -> Files:
+        if train == []:
+            raise ConfigError("`train` names no files; give at least one.")
+        return train
+
+
+def _has_labels(task: Any) -> str:
+    """Which of the two kinds of section a task is."""
+    said = task.get("kind") if isinstance(task, dict) else None
+    has_none = said == "unlabelled" or isinstance(task, UnlabelledTask)
+    return "without labels" if has_none else "with labels"
+
+
 class TextData(DataSection):
     """Tasks from text files."""
 
     kind: Literal["text"]
-    tasks: dict[str, TextTask]
+    tasks: dict[
+        str,
+        Annotated[
+            Annotated[TextTask, Tag("with labels")]
+            | Annotated[UnlabelledTask, Tag("without labels")],
+            Discriminator(_has_labels),
+        ],
+    ]
     """By name: sources and target."""
+    cache: Path | None = None
+    """Where unlabelled text is kept once it is tokenised; the user's cache folder by default
+    (`$XDG_CACHE_HOME/tawt`, or `~/.cache/tawt`)."""
+
+    @property
+    def labelled(self) -> dict[str, TextTask]:
+        """The tasks that have labels."""
+        return {name: task for name, task in self.tasks.items() if isinstance(task, TextTask)}
+
+    @property
+    def unlabelled(self) -> dict[str, UnlabelledTask]:
+        """The others."""
+        tasks = self.tasks.items()
+        return {name: task for name, task in tasks if isinstance(task, UnlabelledTask)}
 
     @model_validator(mode="after")
     def _check_kinds(self) -> TextData:
-        for name, task in self.tasks.items():
+        for name, task in self.labelled.items():
             if task.kind not in READABLE:  # which are known without seconds of imports
                 from tawt.text.kinds import kind_named
 

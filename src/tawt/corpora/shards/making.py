@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tawt.corpora.reading import read, sources_of
+from tawt.corpora.reading import KnownLines, Search, read, sources_of
 from tawt.corpora.reading.sources import stamp
 from tawt.corpora.shards.encoding import encoded
 from tawt.corpora.shards.routing import Router
@@ -52,6 +52,7 @@ def tokenised(
     *,
     cache: Path,
     split: SplitName = "train",
+    known: KnownLines | None = None,
     workers: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Shard:
@@ -66,6 +67,7 @@ def tokenised(
         vocabulary: What turns text into tokens.
         cache: Folder that shards are kept in; made if it is not there.
         split: Which split.
+        known: Lines to be looked for, and left out if they say so.
         workers: Threads that tokenise; as many as there are cores by default.
         on_progress: Told how far it has come, some times a second at most.
 
@@ -85,18 +87,20 @@ def tokenised(
         raise DataError(f"The corpus has no {split}; give `{split}`, or `held_out`.")
     is_held_out = getattr(files, split) is None
     root: SplitName = "train" if is_held_out else split
-    key = _key(files, vocabulary, root)
+    key = _key(files, vocabulary, root, known)
     folder = cache / f"{key}-{split}"
     if not folder.exists():
         # Held while others wait: they find the shard when they get the lock.
         with locked(cache / _LOCKS / key, wait_unless=lambda: False):
             if not folder.exists():
                 _sweep(cache, key)
-                _make(files, vocabulary, cache / key, root, _threads(workers), on_progress)
+                _make(files, vocabulary, cache / key, root, known, _threads(workers), on_progress)
     return Shard(folder)
 
 
-def _key(files: CorpusFiles, vocabulary: Vocabulary, root: SplitName) -> str:
+def _key(
+    files: CorpusFiles, vocabulary: Vocabulary, root: SplitName, known: KnownLines | None
+) -> str:
     """What tells one pass over a corpus from another; the splits it makes share it."""
     said = files.model_dump(
         mode="json", include={"documents", "field", "group", "split", "encoding", "invalid"}
@@ -104,7 +108,8 @@ def _key(files: CorpusFiles, vocabulary: Vocabulary, root: SplitName) -> str:
     if root == "train":
         said |= {"limit": files.limit, "held_out": dict(sorted(files.held_out.items()))}
     sources = [[source.format, stamp(source)] for source in sources_of(files, split=root)]
-    whole = [FORMAT, root, said, sources, vocabulary.fingerprint]
+    searched = None if known is None else known.fingerprint
+    whole = [FORMAT, root, said, sources, vocabulary.fingerprint, searched]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -113,6 +118,7 @@ def _make(
     vocabulary: Vocabulary,
     place: Path,
     root: SplitName,
+    known: KnownLines | None,
     workers: int,
     on_progress: Callable[[Progress], None] | None,
 ) -> None:
@@ -128,9 +134,14 @@ def _make(
             for split, folder in folders.items()
         }
         router = Router(writers, held_out=files.held_out if root == "train" else {})
-        for chunk in encoded(read(files, split=root), vocabulary, workers=workers):
+        search = Search(known or KnownLines.of((), removes=False))
+        documents = read(files, split=root)
+        if known is not None:
+            documents = search.through(documents)
+        for chunk in encoded(documents, vocabulary, workers=workers):
             router.add(chunk, count_replaced=files.invalid == "replace")
             report.maybe(list(writers.values()))
+        writers[root].known = search.count
         _check_documents(files, root, writers)
         for writer in writers.values():
             writer.finish()
@@ -145,6 +156,10 @@ def _check_documents(
     given = getattr(files, root)
     shown = ", ".join(map(str, given[:3])) if isinstance(given, list) else str(given)
     documents = sum(writer.documents for writer in writers.values())
+    if not documents and (known := writers[root].known):
+        raise DataError(
+            f"{shown} has no text but {known} lines that are held out; give text that is not."
+        )
     if not documents:
         skipped = sum(writer.skipped for writer in writers.values())
         raise DataError(f"{shown} has no text: all of its {skipped} documents are empty.")

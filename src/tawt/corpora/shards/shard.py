@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 1
+FORMAT = 2
 """Of the folders; shards of another format are made again."""
 INDEX, GROUPS = "index.json", "groups.json"
 TOKENS, ENDS, DIGESTS, MEMBERS = "tokens.bin", "ends.bin", "digests.bin", "groups.bin"
@@ -43,6 +43,8 @@ class ShardIndex:
     replaced: int = 0
     """Characters U+FFFD, which stand for bytes that could not be decoded; counted where those
     are replaced."""
+    known: int = 0
+    """Lines that are known from elsewhere: left out, or only counted, as was asked for."""
     groups: int = 0
     """How many groups documents are in; 0 if that is unknown."""
     format: int = FORMAT

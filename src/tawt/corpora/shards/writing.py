@@ -47,7 +47,7 @@ class ShardWriter:
         self._groups: dict[str, int] = {}
         self._stack = contextlib.ExitStack()
         self._files: dict[str, BinaryIO] = {}
-        self.tokens = self.documents = self.bytes = self.skipped = self.replaced = 0
+        self.tokens = self.documents = self.bytes = self.skipped = self.replaced = self.known = 0
 
     def __enter__(self) -> Self:
         for name in (TOKENS, ENDS, DIGESTS, MEMBERS):
@@ -109,6 +109,7 @@ class ShardWriter:
             vocabulary=self._vocabulary.fingerprint,
             skipped=self.skipped,
             replaced=self.replaced,
+            known=self.known,
             groups=len(self._groups),
             tawt=__version__,
         )

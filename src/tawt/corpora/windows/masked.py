@@ -100,7 +100,7 @@ class MaskedWindows(CorpusWindows):
         can_be_asked = ~self._is_special[rows]
         can_be_asked &= np.arange(self.width) < lengths[:, None]
         seeds = self._seeds(starts)
-        asked = self._asked(seeds, can_be_asked)
+        asked = self._asked(seeds, can_be_asked, lengths)
         inputs = {
             "tokens": torch.from_numpy(self._corrupted(rows, asked, seeds)),
             "answers": torch.from_numpy(np.where(asked, rows, NOT_ASKED)),
@@ -122,9 +122,10 @@ class MaskedWindows(CorpusWindows):
         return mixed(places + first)
 
     def _asked(
-        self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_]
+        self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_], lengths: Indices
     ) -> NDArray[np.bool_]:
-        draws = np.where(can_be_asked, _fractions(seeds), np.inf)
+        del lengths
+        draws = np.where(can_be_asked, fractions(seeds), np.inf)
         asked: NDArray[np.bool_] = draws < self.share
         smallest = draws.argmin(axis=1)
         rows = np.flatnonzero(can_be_asked.any(axis=1))
@@ -135,7 +136,7 @@ class MaskedWindows(CorpusWindows):
         self, rows: NDArray[np.int64], asked: NDArray[np.bool_], seeds: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
         fates = mixed(seeds)
-        draws = _fractions(fates)
+        draws = fractions(fates)
         found = np.where(asked & (draws < _MASKED), self._mask, rows)
         is_replaced = asked & (draws >= _MASKED) & (draws < _MASKED + _REPLACED)
         others = mixed(fates[is_replaced]) % np.uint64(len(self._plain))
@@ -157,6 +158,6 @@ def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed_up
 
 
-def _fractions(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
+def fractions(numbers: NDArray[np.uint64]) -> NDArray[np.float64]:
     """As numbers from 0 to 1."""
     return (numbers >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -9,6 +9,7 @@ import torch
 from tokenizers import normalizers, pre_tokenizers
 from transformers import (
     AutoConfig,
+    AutoModelForMaskedLM,
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
     AutoTokenizer,
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
-Level = Literal["words", "text"]
-"""What gets a vector: every word, or the text as a whole."""
+Level = Literal["words", "text", "pieces"]
+"""What gets a vector: every word, the text as a whole, or pieces that are asked for."""
 
 OUTPUTS = 1009
 """Outputs of the layer to be taken off, a number that no other layer has."""
@@ -78,7 +79,7 @@ def load_body(encoder: str, level: Level) -> PreTrainedModel:
 
     Args:
         encoder: A hub name, a folder, or `package:NAME`.
-        level: What gets a vector.
+        level: What gets a vector: "words" or "text".
 
     Raises:
         ConfigError: It cannot be had, or has no such model.
@@ -98,6 +99,38 @@ def load_body(encoder: str, level: Level) -> PreTrainedModel:
         _check_is_trained(body, found, encoder)
         _check_can_read(body, found, encoder)
     return body
+
+
+def load_masked_model(encoder: str) -> tuple[PreTrainedModel, bool]:
+    """The architecture's own masked language model in float32, and whether its head is trained.
+
+    A checkpoint without such a head gets a new one.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`.
+
+    Raises:
+        ConfigError: It cannot be had, or the architecture has no such model.
+    """
+    place = located(encoder)
+    model: PreTrainedModel
+    with quietly(), loading(encoder):
+        config = AutoConfig.from_pretrained(place, trust_remote_code=False)
+        if type(config) not in AutoModelForMaskedLM._model_mapping:
+            raise ConfigError(
+                f"The encoder {encoder!r} ({config.model_type}) has no masked language model, so "
+                "it cannot learn from unlabelled text; choose an encoder such as BERT, RoBERTa, "
+                "MPNet or ModernBERT, or leave the unlabelled tasks out."
+            )
+        model, found = AutoModelForMaskedLM.from_pretrained(
+            place,
+            dtype=torch.float32,
+            use_safetensors=True,  # anything else is a pickle
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    prefix = f"{model.base_model_prefix}."
+    return model, all(name.startswith(prefix) for name in found["missing_keys"])
 
 
 def longest_input(encoder: str) -> int | None:

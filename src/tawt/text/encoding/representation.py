@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from transformers import PreTrainedModel
+
+
+_WITH_BODY: tuple[Level, ...] = ("words", "text")
 
 
 class TextInputs(NamedTuple):
@@ -29,15 +32,26 @@ class TextInputs(NamedTuple):
     """What gets a vector."""
 
 
+class PieceInputs(NamedTuple):
+    """A batch of texts of which some pieces get a vector: the encoder's own."""
+
+    ids: Tensor
+    """Of the pieces, padded, shape `(rows, width)`."""
+    lengths: Tensor
+    """How many pieces of each row are no padding, shape `(rows,)`."""
+    places: Tensor
+    """Which places of each row are asked for, shape `(rows, asked)`."""
+
+
 class TextRepresentation(nn.Module):
     """All but the last linear layer of a Hugging Face model for tagging or classification.
 
     Tasks on words and tasks on whole texts share one encoder; what an architecture has between
-    it and the last layer (a pooler, say) is the level's own.
+    it and the last layer (a pooler, say) is the level's own. Pieces are the encoder's own vectors.
 
     Args:
         encoder: A hub name, a folder, or `package:NAME`.
-        levels: Which of the two are needed.
+        levels: Which of them are needed.
 
     Raises:
         ConfigError: The encoder cannot be had, or cannot do this.
@@ -45,8 +59,11 @@ class TextRepresentation(nn.Module):
 
     def __init__(self, encoder: str, *, levels: Collection[Level]) -> None:
         super().__init__()
+        self.encoder = encoder
+        # Pieces need no model of their own, but one that has the encoder.
+        wanted = [level for level in _WITH_BODY if level in levels] or ["words"]
         bodies: dict[Level, PreTrainedModel] = {
-            level: load_body(encoder, level) for level in ("words", "text") if level in levels
+            level: load_body(encoder, level) for level in wanted
         }
         self.widths: dict[Level, int] = {
             level: _take_off_head(body, encoder) for level, body in bodies.items()
@@ -58,17 +75,38 @@ class TextRepresentation(nn.Module):
             _check_can_be_shared(bodies, prefix, encoder)
             setattr(bodies["words"], prefix, getattr(bodies["text"], prefix))
         self.bodies = nn.ModuleDict({str(level): body for level, body in bodies.items()})
+        if "pieces" in levels:
+            self.widths["pieces"] = int(self.base.config.hidden_size)
 
     def body(self, level: Level) -> PreTrainedModel:
         """The architecture's own model, without its last layer."""
         found: PreTrainedModel = self.bodies[level]  # type: ignore[assignment]
         return found
 
-    def forward(self, inputs: TextInputs) -> Tensor:
-        """Vectors, shape `(rows, width, size)` for words or `(rows, size)` for texts."""
-        ids, lengths, types, level = inputs
-        places = torch.arange(ids.shape[1], device=ids.device)
-        mask = (places < lengths[:, None]).long()  # XLNet subtracts it
+    @property
+    def base(self) -> PreTrainedModel:
+        """The encoder itself, which all levels share."""
+        body: Any = next(iter(self.bodies.values()))
+        found: PreTrainedModel = body.base_model
+        return found
+
+    @property
+    def embeddings(self) -> nn.Module:
+        """The encoder's table of pieces."""
+        found: nn.Module = self.base.get_input_embeddings()
+        return found
+
+    def forward(self, inputs: TextInputs | PieceInputs) -> Tensor:
+        """Vectors: shape `(rows, width, size)` for words, `(rows, size)` for texts.
+
+        For pieces `(rows, asked, size)`.
+        """
+        places = torch.arange(inputs.ids.shape[1], device=inputs.ids.device)
+        mask = (places < inputs.lengths[:, None]).long()  # XLNet subtracts it
+        if isinstance(inputs, PieceInputs):
+            states: Tensor = self.base(input_ids=inputs.ids, attention_mask=mask)[0]
+            return states.gather(1, inputs.places[:, :, None].expand(-1, -1, states.shape[2]))
+        ids, _, types, level = inputs
         extra = {} if types is None else {"token_type_ids": types}
         found = self.bodies[level](input_ids=ids, attention_mask=mask, **extra)
         vectors: Tensor = found.logits

@@ -8,6 +8,7 @@ from tawt.text.kinds.classifying import (
     classification_task,
 )
 from tawt.text.kinds.making import Cutting, Wanted
+from tawt.text.kinds.masking import UNLABELLED, MaskedWords
 from tawt.text.kinds.regressing import REGRESSION, TextRegression, regression_task
 from tawt.text.kinds.tagging import TAGGING, Tagging, tagging_task
 from tawt.text.kinds.text_kind import TextAnswers, TextKind
@@ -15,7 +16,7 @@ from tawt.text.kinds.text_kind import TextAnswers, TextKind
 _BUILT_IN = (TAGGING, CLASSIFICATION, PAIR, REGRESSION)
 
 KINDS: dict[str, TextKind] = {kind.name: kind for kind in _BUILT_IN}
-"""By the kind's name in a configuration."""
+"""By the kind's name in a configuration. `unlabelled` is none of them: its files have no labels."""
 
 
 def register(kind: TextKind) -> None:
@@ -33,7 +34,7 @@ def register(kind: TextKind) -> None:
         ...
         tawt.errors.ConfigError: There is a kind of task 'tagging' already; choose another name.
     """
-    if kind.name in KINDS:
+    if kind.name in KINDS or kind.name == UNLABELLED:
         raise ConfigError(f"There is a kind of task {kind.name!r} already; choose another name.")
     KINDS[kind.name] = kind
 
@@ -49,15 +50,16 @@ def kind_named(name: str) -> TextKind:
         'text'
     """
     if name not in KINDS:
-        raise ConfigError(
-            f"There is no kind of task {name!r}; {suggestion(name, KINDS)}", place=("kind",)
-        )
+        known = suggestion(name, [*KINDS, UNLABELLED])
+        raise ConfigError(f"There is no kind of task {name!r}; {known}", place=("kind",))
     return KINDS[name]
 
 
 __all__ = [
     "KINDS",
+    "UNLABELLED",
     "Cutting",
+    "MaskedWords",
     "Tagging",
     "TextAnswers",
     "TextClassification",

@@ -10,8 +10,10 @@ from tawt.tasks import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from torch import nn
+
     from tawt.tasks import Task
-    from tawt.text.encoding import Level
+    from tawt.text.encoding import Level, TextRepresentation
     from tawt.text.kinds.making import Cutting, Wanted
     from tawt.text.predicting.asking import Asking, Trained
     from tawt.text.reading import Splits, TaskKind
@@ -37,6 +39,14 @@ class TextAnswers(Kind):
     def problem_type(self) -> ProblemType | None:
         """What transformers calls such a model, for those who load it without tawt."""
         return None
+
+    def head_on(self, representation: TextRepresentation) -> nn.Module:
+        """f_t on a representation: by default one that needs to know its width alone.
+
+        Args:
+            representation: Made for the kind's level.
+        """
+        return self.head(representation.widths[self.level])
 
 
 @dataclass(frozen=True, kw_only=True)

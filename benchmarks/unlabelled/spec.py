@@ -1,0 +1,54 @@
+"""One training of the benchmark, in plain values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+Method = Literal[
+    "target alone",
+    "domain, then target",
+    "domain beside target",
+    "equal weights, then target",
+    "learned weights, then target",
+]
+"""What comes before the passes over the target: nothing; text of its domain; that and the target
+together; or text of three domains, mixed with equal or learned weights."""
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """What to train."""
+
+    target: str
+    method: Method
+    seed: int
+    examples: int | None
+    """Labelled ones; all, if none is said."""
+    own_text: bool
+    """Whether the texts of the target's own training examples are among those of its domain."""
+    encoder: str
+    """Its name, which is that of its folder."""
+    text_steps: int
+    """Before the passes over the target."""
+    text_rate: float
+    """Learning rate of those."""
+    epochs: int
+    """Passes over the target."""
+    rate: float
+    """Learning rate of those."""
+    batch_size: int
+    max_length: int
+    step_size: float
+    """Of the weights."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    @property
+    def key(self) -> str:
+        """Tells it from others."""
+        return json.dumps(self.to_json(), sort_keys=True)
