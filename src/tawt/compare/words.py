@@ -108,11 +108,11 @@ def _where_found(weights: dict[str, float], target: str) -> str:
     others = len(ranked) - len(named)
     if 2 * len(named) > len(ranked):
         return _trust(weights, target)
-    listed = _listed(f"{name} ({100 * sources[name]:.0f}%)" for name in named)
+    shown = listed(f"{name} ({100 * sources[name]:.0f}%)" for name in named)
     rest = 100 * (1 - sum(sources[name] for name in named))
     said = "source has" if others == 1 else f"{others} sources have"
     together = "" if others == 1 else " together"
-    return f"The target was found in {listed}; the other {said} {rest:.0f}%{together}."
+    return f"The target was found in {shown}; the other {said} {rest:.0f}%{together}."
 
 
 def _trust(weights: dict[str, float], target: str) -> str:
