@@ -183,7 +183,7 @@ def test_a_masked_model_is_one_of_transformers(study, tmp_path):
 
 
 def test_the_commands_on_a_run(finished, call, tmp_path):
-    study, path = finished
+    _, path = finished
     lines = tmp_path / "lines.txt"
     lines.write_text("the cat sat on a mat\n\n0101 2233 zz qq xx\n")
     status, out, err = call("predict", path, lines, "--output", "jsonl")

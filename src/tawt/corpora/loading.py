@@ -10,6 +10,7 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     BertConfig,
+    GenerationMixin,
     GPT2Config,
 )
 
@@ -79,6 +80,10 @@ def load_language_model(
             dtype=torch.float32,
             trust_remote_code=False,
         )
+    if isinstance(made, GenerationMixin):
+        # Rows that round a vocabulary up stand for no text, and some tokenizers fail on them.
+        rows = range(vocabulary.size, made.config.vocab_size)
+        made.generation_config.suppress_tokens = list(rows) or None
     return made
 
 
@@ -86,8 +91,13 @@ def _attention(objective: Objective) -> str:
     return causal_attention() if objective == "causal" else "sdpa"
 
 
+def _rows(vocabulary: Vocabulary, objective: Objective) -> int:
+    """How many tokens a new model has; one that fills masks could choose those that are no text."""
+    return vocabulary.size if objective == "masked" else -(-vocabulary.size // _ROUND) * _ROUND
+
+
 def _small(section: LanguageModelConfig, vocabulary: Vocabulary, window: int) -> PretrainedConfig:
-    size = -(-vocabulary.size // _ROUND) * _ROUND
+    size = _rows(vocabulary, section.objective)
     if section.objective == "masked":
         return BertConfig(
             vocab_size=size,
@@ -117,7 +127,7 @@ def _small(section: LanguageModelConfig, vocabulary: Vocabulary, window: int) ->
 def _config_of(name: str, vocabulary: Vocabulary, objective: Objective) -> PretrainedConfig:
     """An architecture, with a vocabulary of ours."""
     config = _read_config(name, objective, field="config")
-    config.vocab_size = -(-vocabulary.size // _ROUND) * _ROUND
+    config.vocab_size = _rows(vocabulary, objective)
     config.bos_token_id = config.eos_token_id = vocabulary.separator
     # Causal models need no padding, and what is given as such would never be learned.
     config.pad_token_id = vocabulary.padding if objective == "masked" else None

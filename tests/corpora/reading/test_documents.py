@@ -1,6 +1,7 @@
 """Long documents, in parts that depend on their own text alone."""
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -44,7 +45,7 @@ TEXT = st.text(st.sampled_from("abé \n"), max_size=200)
 @given(TEXT, st.lists(st.integers(0, 200), max_size=5))
 def test_where_a_document_is_cut_depends_on_its_text_alone(text, places):
     places = sorted({0, *(min(place, len(text)) for place in places), len(text)})
-    bits = [text[start:end] for start, end in zip(places, places[1:], strict=False)]
+    bits = [text[start:end] for start, end in pairwise(places)]
     parts = grown(bits)
     assert "".join(part.text for part in parts) == text
     assert [part.text for part in parts] == cut_slowly(text)
