@@ -1,13 +1,13 @@
 """An update of the weights of 10 and of 200 corpora, beside a training step, and its memory.
 
 The corpora are the standard library's documentation (`pydoc_data.topics`), each a few paragraphs of
-it, tokenised as bytes and read from their shards. The model is GPT-2's architecture with 2 layers of
-128 numbers; a window has 128 bytes, a step trains on 16 windows, and an update measures every corpus
-and the target on 16 fresh ones.
+it, tokenised as bytes and read from their shards. The model is GPT-2's architecture with 2 layers
+of 128 numbers; a window has 128 bytes, a step trains on 16 windows, and an update measures every
+corpus and the target on 16 fresh ones.
 
 - **update**: seconds of one, over those of a training step (forward, backward, AdamW). Every corpus
   takes a forward and a backward pass, so that many steps are the goal, and the target's two.
-- **memory of an update**: the most that it holds beyond model and optimiser, for 200 corpora over 10.
+- **memory of an update**: the most that it holds beyond model and optimiser, for 200 over 10.
 - **memory of a process**: all that it holds when 200 corpora are open and an update was made, over
   that with 10: files are mapped, and nothing of them is kept.
 - **from training steps**: a whole training of 60 steps with an update every 20, which compares the

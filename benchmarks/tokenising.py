@@ -11,8 +11,8 @@ Memory is flat if four times the text takes no more of it (with `--large`, ten t
 100 MB). The goal for 1 GB is ten minutes; without `--large`, it is a tenth of that for 100 MB.
 
 A start is all that `tawt train` does before the first step, with Python's own start and imports, on
-text that is tokenised already: a source of so much text, and a small model. It is one thread's work,
-whose seconds are those of the wall clock on an idle machine.
+text that is tokenised already: a source of so much text, and a small model. It is one thread's
+work, whose seconds are those of the wall clock on an idle machine.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from pydoc_data.topics import topics
 from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
 import yaml
-from pydoc_data.topics import topics
 
 from benchmarks.finding import Finding
 from benchmarks.text_speed import ENCODER
