@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tawt.errors import ConfigError
-from tawt.runs.clustering import clustered
 from tawt.training.roles import heads_learn
 from tawt.units import Coded, Units
 
@@ -50,6 +49,8 @@ def grouped(
         elif settings.by == "column":
             found[task.name] = _by_column(task)
         else:
+            from tawt.runs.clustering import clustered
+
             _check_vectors(task, model)
             found[task.name] = clustered(task, settings.count, model, seed=seed, shared=shared)
     return Units.of_groups(found)
