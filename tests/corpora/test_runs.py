@@ -50,7 +50,7 @@ def test_a_run_that_is_stopped_and_resumed_is_the_run_that_was_not(
     monkeypatch.setattr(Windows, "batch", noted)
     whole = run(study.config, tmp_path / "whole")
     order, count = list(seen), whole["steps"]
-    for stop in (2, count // 2, count - 1):
+    for stop in (2, count // 2 + 1):
         path = tmp_path / f"stopped-{stop}"
         seen.clear()
         record = resumed(study, path, stop=stop)

@@ -29,8 +29,7 @@ main()
 """
 
 WAYS = {
-    "causal": {},
-    "passes": {"training.most_passes": 4},
+    "causal": {"training.most_passes": 4},
     "from training steps": {"training.measure": "training steps"},
     "masked": {"model.objective": "masked"},
 }
