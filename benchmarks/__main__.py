@@ -38,6 +38,8 @@ _BENCHMARKS = (
     "text_speed",
     "text_loading",
     "text_observing",
+    "tokenising",
+    "many_corpora",
 )
 _WIDTH = 150
 _REPORTS = Path(__file__).parent / "reports"
@@ -89,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--text-data", type=Path, metavar="DIR", help="holds ewt/pos.train.tsv")
     parser.add_argument("--encoder", help="for text; MiniLM in a package by default")
+    parser.add_argument("--large", action="store_true", help="tokenise 1 GB of text as well")
     parser.add_argument("--quick", action="store_true", help="tiny models; a smoke test")
     parser.add_argument("--out", type=Path, default=_REPORTS, metavar="DIR")
     return parser
@@ -96,6 +99,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _about(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """What the benchmarks on text are told beside."""
+    if name == "tokenising":
+        return {"large": options.large, **({"encoder": options.encoder} if options.encoder else {})}
     if not name.startswith("text"):
         return {}
     given = {"data": options.text_data, "encoder": options.encoder}
@@ -107,6 +112,7 @@ def _command(names: list[str], options: argparse.Namespace) -> str:
     words += ["--device", options.device]
     words += ["--threads", str(options.threads)] if options.device == "cpu" else []
     words += ["--text-data DATA"] if options.text_data else []
+    words += ["--large"] if options.large else []
     return " ".join([*words, *(["--quick"] if options.quick else [])])
 
 

@@ -1,8 +1,8 @@
-"""Fills the tables of configuration.md from the models that read a configuration.
+"""Fills the tables of configuration.md and corpora.md from the models that read a configuration.
 
     python docs/fields.py
 
-A test holds the page to this program's output, so a field cannot change without its table.
+A test holds the pages to this program's output, so a field cannot change without its table.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from tawt.arrays import sections as array_sections
 from tawt.config import schema as config
 from tawt.config import weighting as weighting_sections
 from tawt.config.presets import PRESETS
+from tawt.corpora import data_sections, model_sections
+from tawt.corpora import sections as corpus_sections
 from tawt.demos import digits, generated
 from tawt.text import sections as text_sections
 
 if typing.TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-PAGE = Path(__file__).with_name("configuration.md")
+PAGES = [Path(__file__).with_name(name) for name in ("configuration.md", "corpora.md")]
 MODELS: dict[str, type] = {
     model.__name__: model
     for model in (
@@ -46,6 +48,10 @@ MODELS: dict[str, type] = {
         text_sections.TextTask,
         text_sections.UnlabelledTask,
         generated.GrammarData,
+        data_sections.CorporaData,
+        corpus_sections.CorpusFiles,
+        model_sections.LanguageModelConfig,
+        model_sections.LoraSection,
         weighting_sections.WeightingConfig,
         weighting_sections.CurvatureConfig,
         Settings,
@@ -207,4 +213,5 @@ def _attribute_docstrings(model: type) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tawt.config import load
 from tawt.errors import DataError
@@ -102,6 +104,12 @@ def test_what_tasks_share(config):
         ("pos", "ner", "test"): (3, 2, 0.5),  # one of them twice in training
         ("ner", "pos", "train"): (0, 0, 0),
     }
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
+def test_shared_examples_are_those_that_are_in_both(one, other):
+    wanted = sum(number in other for number in one)
+    assert shared(np.array(one, np.uint64), np.array(other, np.uint64)) == wanted
 
 
 def test_warnings(config):

@@ -644,7 +644,7 @@ def test_numbers_are_no_groups_and_have_no_mean_by_label(study):
     run(load(unit_study(study, "example").path), study.folder / "run")
     assert RunFolder(study.folder / "run").shown_units()["labels"] == {"near": []}
     assert audit(study.folder / "run", most=1)[0]["label"] in values.tolist()
-    with pytest.raises(ConfigError, match="labels of 'near' are numbers"):
+    with pytest.raises(ConfigError, match="labels of 'near' are no names"):
         run(load(unit_study(study, "group").path), study.folder / "other")
 
 

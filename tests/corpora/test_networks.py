@@ -92,6 +92,18 @@ def test_a_small_vocabulary_is_padded_for_speed_and_tied():
     assert model.lm_head.weight is model.get_input_embeddings().weight
 
 
+def test_no_text_is_made_of_rows_that_fill_a_vocabulary_up():
+    model = made(CAUSAL)
+    with torch.no_grad():
+        model.lm_head.weight[260:] = 100.0  # as likely as can be
+    start = torch.tensor([[100, 101]])
+    found = model.generate(start, max_new_tokens=8, do_sample=False, pad_token_id=0)
+    assert found.max() < 260
+    masked = made(MASKED)
+    assert masked.get_input_embeddings().weight.shape == (260, 16)
+    assert masked.get_output_embeddings().weight.shape == (260, 16)
+
+
 def test_tied_weights_survive_a_round_trip_of_the_state():
     model, other = LanguageModel(made(CAUSAL)), LanguageModel(made(CAUSAL, seed=1))
     state = {name: value.clone() for name, value in model.state_dict().items()}

@@ -220,6 +220,9 @@ def predict(
     TSV is a line per word, word and tag, and a blank line after each sentence; for texts, a line
     each with text and label, or number. Sentences longer than the model's input are read in
     windows that overlap, and every word is answered.
+
+    For a run on corpora, FILE is text, and every line is asked for by itself; TSV is a line each
+    with its number, bits a byte, nats and tokens.
     """
     from tawt.cli import predicting
 

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tawt.cli import console
 from tawt.cli.actions import loaded
+from tawt.config.explaining import lines_of
 from tawt.errors import ConfigError
 from tawt.runs.inspecting import inspect_config
 
@@ -84,7 +85,9 @@ def inspect_data(
                 f"{path} is a configuration, and says itself how its files are read; "
                 f"--{options.given[0].replace('_', '-')} is for a data file. Use -o KEY=VALUE."
             )
-        facts = inspect_config(loaded(path, overrides))
+        config = loaded(path, overrides)
+        with lines_of(path):
+            facts = inspect_config(config)
     else:
         from tawt.text.inspecting import inspect_file
 

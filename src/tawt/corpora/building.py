@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tawt.corpora.kinds import LanguageModelling
+from tawt.corpora.loading import check_language_model
+from tawt.corpora.reading import sources_of
 from tawt.corpora.shards import tokenised
 from tawt.corpora.vocabularies import vocabulary_named
 from tawt.corpora.windows import MaskedWindows, Windows
@@ -15,12 +17,13 @@ from tawt.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from contextlib import AbstractContextManager
 
     from tawt.corpora.data_sections import CorporaData
     from tawt.corpora.model_sections import LanguageModelConfig, Objective
     from tawt.corpora.shards import Shard
     from tawt.corpora.vocabularies import Vocabulary
-    from tawt.tasks import Examples
+    from tawt.tasks import Examples, SplitName
 
 BYTES = "bytes"
 """The vocabulary that needs no tokenizer."""
@@ -46,22 +49,35 @@ def corpus_tasks(
     Raises:
         TawtError: One of them cannot be read, or the tokenizer cannot be had.
     """
+    check_language_model(model, window=data.window)
     name = tokenizer_name(data, model)
     place = ("data", "tokenizer") if name == data.tokenizer else ("model", "checkpoint")
     with inside(*place):
         vocabulary = vocabulary_named(name)
         check_mask(vocabulary, model.objective)
+    wanted: dict[str, list[SplitName]] = {
+        name: [split for split in data.corpora[name].splits if split == "train" or name in held_out]
+        for name in names
+    }
+    # All of them before any is tokenised: that may take an hour.
+    for name, splits in wanted.items():
+        with _of_corpus(name):
+            for split in splits:
+                sources_of(data.corpora[name], split=split)
     kind = LanguageModelling(vocabulary, data.window)
     cache, found = cache_folder(data), []
-    for name in names:
-        splits: dict[str, Examples] = {}
-        with inside("data", "corpora", name, saying=f"Corpus {name!r}: "):
-            for split in data.corpora[name].splits:
-                if split == "train" or name in held_out:
-                    shard = tokenised(data.corpora[name], vocabulary, cache=cache, split=split)
-                    splits[split] = _windows(shard, kind, model, seed=seed, fixed=split != "train")
-        found.append(Task(name, kind, **splits))
+    for name, splits in wanted.items():
+        windows: dict[str, Examples] = {}
+        with _of_corpus(name):
+            for split in splits:
+                shard = tokenised(data.corpora[name], vocabulary, cache=cache, split=split)
+                windows[split] = _windows(shard, kind, model, seed=seed, fixed=split != "train")
+        found.append(Task(name, kind, **windows))
     return found
+
+
+def _of_corpus(name: str) -> AbstractContextManager[None]:
+    return inside("data", "corpora", name, saying=f"Corpus {name!r}: ")
 
 
 def check_mask(vocabulary: Vocabulary, objective: Objective) -> None:

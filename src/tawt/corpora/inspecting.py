@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt.corpora.windows.base import CorpusWindows
 from tawt.modality.facts import CorpusFacts, SplitFacts, TaskFacts
 from tawt.modality.inspecting import Measured, also_in, repeated
 
@@ -41,6 +42,20 @@ def measured_corpus(task: Task, *, role: Role) -> Measured:
         first=tuple(task.train.preview(index) for index in range(min(len(task.train), _SHOWN))),
     )
     return Measured(facts, contents)
+
+
+def verify(task: Task) -> None:
+    """Hold what a corpus was tokenised to against its checksums.
+
+    Args:
+        task: Of windows.
+
+    Raises:
+        DataError: If it is damaged.
+    """
+    for examples in task.splits().values():
+        assert isinstance(examples, CorpusWindows)
+        examples.shard.verify()
 
 
 def _facts(examples: Examples) -> CorpusFacts:

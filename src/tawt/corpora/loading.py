@@ -10,11 +10,12 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     BertConfig,
+    GenerationMixin,
     GPT2Config,
 )
 
 from tawt.corpora.attention import causal_attention
-from tawt.errors import ConfigError
+from tawt.errors import ConfigError, inside
 from tawt.modality.said import DATA_LOG
 from tawt.text.encoding.finding import located, not_found
 from tawt.text.encoding.loading import loading, positions, quietly
@@ -34,6 +35,22 @@ CLASSES: Mapping[Objective, Any] = {
 _WHAT = "language model"
 _ROUND = 64  # vocabularies of a multiple of it are multiplied faster on GPUs
 _TOLERANCE = 1e-4  # of logits: later tokens change those of earlier ones by rounding at most
+
+
+def check_language_model(section: LanguageModelConfig, *, window: int) -> None:
+    """Refuse, before text is tokenised, what the configuration of a model says of it already.
+
+    Args:
+        section: The section `model` of a configuration.
+        window: Most tokens that the model sees at once.
+
+    Raises:
+        ConfigError: There is no such model, it is for another objective, or sees fewer tokens.
+    """
+    for field, name in (("checkpoint", section.checkpoint), ("config", section.config)):
+        if name is not None:
+            config = _read_config(name, section.objective, field=field)
+            _check_window(name, config, window)
 
 
 def load_language_model(
@@ -63,6 +80,10 @@ def load_language_model(
             dtype=torch.float32,
             trust_remote_code=False,
         )
+    if isinstance(made, GenerationMixin):
+        # Rows that round a vocabulary up stand for no text, and some tokenizers fail on them.
+        rows = range(vocabulary.size, made.config.vocab_size)
+        made.generation_config.suppress_tokens = list(rows) or None
     return made
 
 
@@ -70,8 +91,13 @@ def _attention(objective: Objective) -> str:
     return causal_attention() if objective == "causal" else "sdpa"
 
 
+def _rows(vocabulary: Vocabulary, objective: Objective) -> int:
+    """How many tokens a new model has; one that fills masks could choose those that are no text."""
+    return vocabulary.size if objective == "masked" else -(-vocabulary.size // _ROUND) * _ROUND
+
+
 def _small(section: LanguageModelConfig, vocabulary: Vocabulary, window: int) -> PretrainedConfig:
-    size = -(-vocabulary.size // _ROUND) * _ROUND
+    size = _rows(vocabulary, section.objective)
     if section.objective == "masked":
         return BertConfig(
             vocab_size=size,
@@ -101,13 +127,18 @@ def _small(section: LanguageModelConfig, vocabulary: Vocabulary, window: int) ->
 
 def _config_of(name: str, vocabulary: Vocabulary, objective: Objective) -> PretrainedConfig:
     """An architecture, with a vocabulary of ours."""
-    place = located(name, what=_WHAT)
-    with quietly(), loading(name, what=_WHAT):
-        config: PretrainedConfig = AutoConfig.from_pretrained(place, trust_remote_code=False)
-    config.vocab_size = -(-vocabulary.size // _ROUND) * _ROUND
+    config = _read_config(name, objective, field="config")
+    config.vocab_size = _rows(vocabulary, objective)
     config.bos_token_id = config.eos_token_id = vocabulary.separator
     # Causal models need no padding, and what is given as such would never be learned.
     config.pad_token_id = vocabulary.padding if objective == "masked" else None
+    return config
+
+
+def _read_config(name: str, objective: Objective, *, field: str) -> PretrainedConfig:
+    with inside("model", field), quietly(), loading(name, what=_WHAT):
+        place = located(name, what=_WHAT)
+        config: PretrainedConfig = AutoConfig.from_pretrained(place, trust_remote_code=False)
     if type(config) not in CLASSES[objective]._model_mapping:
         raise _wrong_objective(name, objective)
     return config
@@ -116,11 +147,9 @@ def _config_of(name: str, vocabulary: Vocabulary, objective: Objective) -> Pretr
 def _pretrained(
     name: str, objective: Objective, vocabulary: Vocabulary, window: int
 ) -> PreTrainedModel:
-    place = located(name, what=_WHAT)
-    with quietly(), loading(name, what=_WHAT):
-        config = AutoConfig.from_pretrained(place, trust_remote_code=False)
-        if type(config) not in CLASSES[objective]._model_mapping:
-            raise _wrong_objective(name, objective)
+    _read_config(name, objective, field="checkpoint")
+    with inside("model", "checkpoint"), quietly(), loading(name, what=_WHAT):
+        place = located(name, what=_WHAT)
         model: PreTrainedModel
         model, found = CLASSES[objective].from_pretrained(
             place,
@@ -151,7 +180,10 @@ def _check_is_trained(name: str, model: PreTrainedModel, found: Mapping[str, Any
     prefix = f"{model.base_model_prefix}."
     body = [key for key in missing if key.startswith(prefix) and ".pooler." not in key]
     if body:
-        raise not_found(name, f"its model.safetensors has no parameters for {body[0]}", what=_WHAT)
+        error = not_found(
+            name, f"its model.safetensors has no parameters for {body[0]}", what=_WHAT
+        )
+        raise error.inside("model", "checkpoint")
     if missing:
         DATA_LOG.warning(
             "The language model %r comes without an output layer (%s); a new one is trained.",

@@ -136,10 +136,12 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
     ) -> tuple[list[Measured], list[str]]:
         """What is in the corpora: documents, tokens and bytes, and documents that they share."""
         from tawt.corpora.building import corpus_tasks
-        from tawt.corpora.inspecting import measured_corpus
+        from tawt.corpora.inspecting import measured_corpus, verify
         from tawt.corpora.warnings import size_warnings
 
         found = corpus_tasks(data, model, names=names, held_out=names, seed=seed)
+        for task in found:
+            verify(task)
         facts = [
             measured_corpus(task, role="target" if task.name in targets else "source")
             for task in found

@@ -52,7 +52,8 @@ class CorpusFiles(Section):
     group: str | None = None
     """The field that names a document's group, which weights on groups can be by."""
     limit: int | None = Field(None, ge=1, le=MOST)
-    """How many documents of `train` are read, the first ones; those held out are among them."""
+    """How many documents of `train` are read, the first ones that are not empty; those held out are
+    among them."""
     split: str = "train"
     """Datasets given as `train`: which of their splits. As `dev` or `test`, the split of that
     name."""

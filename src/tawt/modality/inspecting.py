@@ -180,5 +180,11 @@ def shared(contents: NDArray[np.uint64], others: NDArray[np.uint64]) -> int:
         >>> shared(np.array([5, 6, 5], np.uint64), np.array([5, 7], np.uint64))
         2
     """
-    # numpy 2.0.0 overflows where it would make a table of digests, from 2^63 on.
-    return int(np.isin(contents, others, kind="sort").sum())
+    if not len(contents):
+        return 0
+    # Millions of others are looked up, not sorted as `np.isin` does.
+    known, counts = np.unique(contents, return_counts=True)
+    places = np.minimum(np.searchsorted(known, others), len(known) - 1)
+    found = np.zeros(len(known), np.bool_)
+    found[places[known[places] == others]] = True
+    return int(counts[found].sum())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tawt.errors import ConfigError
-from tawt.runs.clustering import clustered
+from tawt.training.roles import heads_learn
 from tawt.units import Coded, Units
 
 if TYPE_CHECKING:
@@ -49,16 +49,29 @@ def grouped(
         elif settings.by == "column":
             found[task.name] = _by_column(task)
         else:
+            from tawt.runs.clustering import clustered
+
+            _check_vectors(task, model)
             found[task.name] = clustered(task, settings.count, model, seed=seed, shared=shared)
     return Units.of_groups(found)
+
+
+def _check_vectors(task: Task, model: MultiTaskModel) -> None:
+    """Refuse a model whose output is its losses: clusters of those say nothing of content."""
+    if not heads_learn(model, [task.name]):
+        raise ConfigError(
+            f"The model of {task.name!r} is a whole one, of which there are no vectors to cluster; "
+            "group it by column, or set `weighting.unit` to example.",
+            place=_PLACE,
+        )
 
 
 def _by_label(task: Task) -> Coded:
     found = task.train.names()
     if found is None:
         raise ConfigError(
-            f"The labels of {task.name!r} are numbers, which are no groups; group it by column, "
-            "length or cluster.",
+            f"The labels of {task.name!r} are no names, so they make no groups; group it by "
+            "column, length or cluster.",
             place=_PLACE,
         )
     return found
@@ -81,7 +94,8 @@ def _by_column(task: Task) -> Coded:
     if given is None or (isinstance(given, list) and None in given):
         raise ConfigError(
             f"The data of {task.name!r} does not say which group each example is in: give text a "
-            "field (`fields: {group: NAME}`) or marks between documents, arrays an array `groups`.",
+            "field (`fields: {group: NAME}`) or marks between documents, a corpus a field (`group: "
+            "NAME`), arrays an array `groups`.",
             place=_PLACE,
         )
     return Coded.of(given)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 LONGEST = 2**20
 """Characters of a document that are held, and tokenised, at once."""
@@ -22,6 +22,24 @@ class Document(NamedTuple):
     """What it is weighted with."""
     ends: bool = True
     """Whether it ends here; else the next one goes on with it."""
+
+
+def without_blank(documents: Iterable[Document]) -> Iterator[Document | None]:
+    """The documents that hold text; None stands for each that is left out.
+
+    Args:
+        documents: A long one in parts.
+
+    Example:
+        >>> list(without_blank([Document("a"), Document(" ")]))
+        [Document(text='a', group=None, ends=True), None]
+    """
+    begins = True
+    for document in documents:
+        text, _, ends = document
+        is_blank = begins and ends and (not text or text.isspace())
+        begins = ends
+        yield None if is_blank else document
 
 
 class Growing:
@@ -40,26 +58,34 @@ class Growing:
 
     def __init__(self, *, ending: str = "") -> None:
         self._ending = ending
-        self._text = ""
+        self._pieces: list[str] = []
+        self._length = 0
         self._is_continued = False
 
     @property
     def has_begun(self) -> bool:
         """Whether there is anything of it."""
-        return self._is_continued or bool(self._text)
+        return self._is_continued or self._length > 0
 
     def add(self, text: str) -> Iterator[Document]:
         """More of it; yields the parts that are complete."""
-        self._text = self._text + text if self._text else text
-        while len(self._text) > LONGEST:
-            place = _cut(self._text)
-            yield Document(self._text[:place], ends=False)
-            self._text = self._text[place:]
-            self._is_continued = True
+        self._pieces.append(text)
+        self._length += len(text)
+        if self._length <= LONGEST:
+            return
+        # Joined once a part is full, and cut by position: time is linear in the text.
+        whole, start = "".join(self._pieces), 0
+        while len(whole) - start > LONGEST:
+            place = _cut(whole, start)
+            yield Document(whole[start:place], ends=False)
+            start = place
+        self._pieces, self._length = [whole[start:]], len(whole) - start
+        self._is_continued = True
 
     def end(self) -> Iterator[Document]:
         """Yields the last part; what is added then belongs to the next document."""
-        text, self._text, self._is_continued = self._text, "", False
+        text = "".join(self._pieces)
+        self._pieces, self._length, self._is_continued = [], 0, False
         yield Document(text.removesuffix(self._ending))
 
 
@@ -78,7 +104,8 @@ def in_parts(text: str, group: str | None = None) -> Iterator[Document]:
         yield part._replace(group=group)
 
 
-def _cut(text: str) -> int:
-    """Where the first part ends: before the last blank that is near, where there is one."""
-    found = _LAST_WORD.search(text, LONGEST - _NEAR, LONGEST)
-    return found.end() if found else LONGEST
+def _cut(text: str, start: int) -> int:
+    """Where the part that starts here ends: before the last blank that is near its longest."""
+    most = start + LONGEST
+    found = _LAST_WORD.search(text, most - _NEAR, most)
+    return found.end() if found else most

@@ -67,7 +67,8 @@ class Fields:
             raise problem(
                 path, line, f"the group {self.group!r} must be a name; got {shown(group)}."
             )
-        return in_parts(text, str(group))
+        name = self.well_formed(str(group), field=self.group, path=path, line=line)
+        return in_parts(text, name)
 
     def _text(self, value: object, path: Path, line: int) -> str:
         if value is None:
@@ -82,18 +83,9 @@ class Fields:
         try:
             return value.decode("utf-8", "strict" if self.invalid == "refuse" else "replace")
         except UnicodeDecodeError as error:
-            raise self.undecodable(path, line) from error
+            raise _undecodable(self.text, path, line) from error
 
-    def undecodable(self, path: Path, line: int) -> DataError:
-        """What is said of a text that is no UTF-8."""
-        return problem(
-            path,
-            line,
-            f"the field {self.text!r} is not UTF-8; set `invalid: replace` to have what is not "
-            "replaced.",
-        )
-
-    def well_formed(self, text: str, *, path: Path, line: int) -> str:
+    def well_formed(self, text: str, *, field: str, path: Path, line: int) -> str:
         r"""The text without halves of surrogate pairs, which have no UTF-8.
 
         Raises:
@@ -102,16 +94,24 @@ class Fields:
         Example:
             >>> from pathlib import Path
             >>> fields = Fields(text="text", invalid="replace")
-            >>> fields.well_formed("a\ud800b", path=Path("a.jsonl"), line=1)
+            >>> fields.well_formed("a\ud800b", field="text", path=Path("a.jsonl"), line=1)
             'a�b'
         """
         try:
             text.encode()
         except UnicodeEncodeError as error:
             if self.invalid == "refuse":
-                raise self.undecodable(path, line) from error
+                raise _undecodable(field, path, line) from error
             return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return text
+
+
+def _undecodable(field: str, path: Path, line: int) -> DataError:
+    return problem(
+        path,
+        line,
+        f"the field {field!r} is not UTF-8; set `invalid: replace` to have what is not replaced.",
+    )
 
 
 def _value(record: Mapping[str, Any], field: str, *, path: Path, line: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt.corpora.reading.documents import without_blank
 from tawt.corpora.reading.fields import Fields
 from tawt.corpora.reading.jsonl import read_jsonl
 from tawt.corpora.reading.plain import read_plain
@@ -74,8 +75,10 @@ def _documents(source: Source, files: CorpusFiles, split: SplitName) -> Iterator
 
 
 def _first(documents: Iterator[Document], count: int) -> Iterator[Document]:
-    """As many as end."""
-    for document in documents:
+    """As many as end, of those that hold text."""
+    for document in without_blank(documents):
+        if document is None:
+            continue
         yield document
         count -= document.ends
         if count == 0:

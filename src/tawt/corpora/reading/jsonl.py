@@ -52,7 +52,7 @@ def read_jsonl(path: Path, *, fields: Fields, encoding: str = "utf-8") -> Iterat
         may_have_halves = "\\ud" in line or "\\uD" in line
         for document in fields.documents(record, path=path, line=number):
             if may_have_halves:
-                text = fields.well_formed(document.text, path=path, line=number)
+                text = fields.well_formed(document.text, field=fields.text, path=path, line=number)
                 yield document._replace(text=text)
             else:
                 yield document

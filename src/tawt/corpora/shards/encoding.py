@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tawt.corpora.reading.documents import without_blank
 from tawt.corpora.vocabularies.pieces import without_own_threads
 from tawt.tasks.examples import digests_of
 
@@ -77,15 +78,12 @@ def chunks(documents: Iterable[Document]) -> Iterator[Chunk]:
     """Documents in chunks of a size that is quick and fits; empty ones are left out and counted."""
     parts: list[Document] = []
     characters = skipped = 0
-    begins = True
-    for document in documents:
-        text, _, ends = document
-        if begins and ends and (not text or text.isspace()):
+    for document in without_blank(documents):
+        if document is None:
             skipped += 1
             continue
-        begins = ends
         parts.append(document)
-        characters += len(text)
+        characters += len(document.text)
         if characters >= _CHARACTERS or len(parts) >= _DOCUMENTS:
             yield Chunk(parts, skipped)
             parts, characters, skipped = [], 0, 0

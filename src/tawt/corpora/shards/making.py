@@ -143,6 +143,11 @@ def _make(
             report.maybe(list(writers.values()))
         writers[root].known = search.count
         _check_documents(files, root, writers)
+        if _key(files, vocabulary, root, known) != place.name:
+            raise DataError(
+                f"{_shown(files, root)} changed while it was being read; run again when nothing "
+                "writes to it."
+            )
         for writer in writers.values():
             writer.finish()
         for split, folder in folders.items():
@@ -153,8 +158,7 @@ def _make(
 def _check_documents(
     files: CorpusFiles, root: SplitName, writers: Mapping[SplitName, ShardWriter]
 ) -> None:
-    given = getattr(files, root)
-    shown = ", ".join(map(str, given[:3])) if isinstance(given, list) else str(given)
+    shown = _shown(files, root)
     documents = sum(writer.documents for writer in writers.values())
     if not documents and (known := writers[root].known):
         raise DataError(
@@ -162,13 +166,19 @@ def _check_documents(
         )
     if not documents:
         skipped = sum(writer.skipped for writer in writers.values())
-        raise DataError(f"{shown} has no text: all of its {skipped} documents are empty.")
+        found = f"all of its {skipped} documents are empty" if skipped else "it has no documents"
+        raise DataError(f"{shown} has no text: {found}.")
     for split, writer in writers.items():
         if not writer.documents:
             raise DataError(
                 f"{shown} has {documents} documents, and `held_out` leaves none of them for "
                 f"{split}; give more text, or another fraction."
             )
+
+
+def _shown(files: CorpusFiles, root: SplitName) -> str:
+    given = getattr(files, root)
+    return ", ".join(map(str, given[:3])) if isinstance(given, list) else str(given)
 
 
 def _name(folder: Path, final: Path) -> None:

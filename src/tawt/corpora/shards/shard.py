@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ FORMAT = 2
 """Of the folders; shards of another format are made again."""
 INDEX, GROUPS = "index.json", "groups.json"
 TOKENS, ENDS, DIGESTS, MEMBERS = "tokens.bin", "ends.bin", "digests.bin", "groups.bin"
+
+_AT_ONCE = 2**22  # tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +115,21 @@ class Shard:
         """
         start = int(self.ends[number - 1]) if number else 1
         return self.tokens[start : int(self.ends[number]) - 1]
+
+    def verify(self) -> None:
+        """Read all of it, and hold it to what the index says.
+
+        Raises:
+            DataError: If the folder is damaged.
+        """
+        sha256 = hashlib.sha256()
+        for start in range(0, len(self.tokens), _AT_ONCE):
+            sha256.update(self.tokens[start : start + _AT_ONCE].data)
+        if sha256.hexdigest() != self.index.tokens_sha256:
+            raise _damaged(self.folder, f"{TOKENS} is not what {INDEX} has the checksum of")
+        starts = np.concatenate([[1], self.ends[:-1]])
+        if (self.ends <= starts).any() or self.ends[-1] != self.index.tokens:
+            raise _damaged(self.folder, f"{ENDS} is not in order")
 
     def _sizes(self) -> dict[str, int]:
         """Bytes that each file must have."""

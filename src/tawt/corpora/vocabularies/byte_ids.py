@@ -53,9 +53,7 @@ class Bytes(Vocabulary):
         return plain.astype(np.uint8).tobytes().decode("utf-8", "replace")
 
     def save(self, folder: Path) -> None:
-        """Leave a ByT5 tokenizer that reads special tokens in a text as the text they are."""
+        """Leave a ByT5 tokenizer; it reads special tokens in a text, such as the mask, as such."""
         from transformers import ByT5Tokenizer
 
-        ByT5Tokenizer(extra_ids=0, mask_token="<mask>", split_special_tokens=True).save_pretrained(
-            folder
-        )
+        ByT5Tokenizer(extra_ids=0, mask_token="<mask>").save_pretrained(folder)

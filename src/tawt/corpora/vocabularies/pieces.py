@@ -126,7 +126,7 @@ def _place(name: str) -> str:
             return str(folder)
     except (OSError, RuntimeError, ValueError):
         pass  # no folder; what else it could be is known below
-    return located(name)
+    return located(name, what="tokenizer")
 
 
 def _separator(tokenizer: PreTrainedTokenizerFast, name: str) -> int:

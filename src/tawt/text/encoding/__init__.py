@@ -1,9 +1,18 @@
-"""Encoders of text: found, loaded, and without their last layer."""
+"""Encoders of text: found, loaded, and without their last layer.
 
-from tawt.text.encoding.finding import located
-from tawt.text.encoding.loading import Level, load_body, load_tokenizer, longest_input
-from tawt.text.encoding.masked_head import MaskedHead
-from tawt.text.encoding.representation import PieceInputs, TextInputs, TextRepresentation
+Names are loaded when they are first used: where an encoder is can be known without transformers,
+which takes seconds to import.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from tawt.lazy import load as load_name
+
+if TYPE_CHECKING:
+    from tawt.text.encoding.finding import located
+    from tawt.text.encoding.loading import Level, load_body, load_tokenizer, longest_input
+    from tawt.text.encoding.masked_head import MaskedHead
+    from tawt.text.encoding.representation import PieceInputs, TextInputs, TextRepresentation
 
 __all__ = [
     "Level",
@@ -16,3 +25,18 @@ __all__ = [
     "located",
     "longest_input",
 ]
+
+_HOMES = {
+    "finding": ("located",),
+    "loading": ("Level", "load_body", "load_tokenizer", "longest_input"),
+    "masked_head": ("MaskedHead",),
+    "representation": ("PieceInputs", "TextInputs", "TextRepresentation"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    return load_name("tawt.text.encoding", _HOMES, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
