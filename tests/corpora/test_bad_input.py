@@ -353,3 +353,12 @@ def test_errors_are_of_the_configuration_where_it_is_at_fault(study):
     study.set("model.heads", 3)
     with pytest.raises(ConfigError):
         _ = study.config
+
+
+def test_distances_are_refused_in_a_line(study, call, tmp_path):
+    status, out, err = call("distance", study.path, "--out", tmp_path / "distances")
+    assert (status, out) == (2, "")
+    assert len(err.strip().splitlines()) == 1
+    assert "'goal' is text without any" in err
+    assert "tawt mix" in err
+    assert not (tmp_path / "distances").exists()

@@ -104,14 +104,11 @@ def mixing_values(sources: Iterable[str], *, steps: int = STEPS) -> dict[str, An
         "paradigm": "sources only",
         "epochs": 1,
         "model": {"layers": 2, "width": 128, "heads": 4},
-        "weighting": {"preset": "paper", "scale": 10.0},
         "training": {
             "steps": steps,
             "batch_size": 8,
             "learning_rate": 0.003,
             "sampling": "weight",
-            "update_every": max(1, steps // 20),
-            "gradient_examples": 8,
             "select": "last",
         },
     }

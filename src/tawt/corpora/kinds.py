@@ -56,6 +56,7 @@ class LanguageModelling(Kind):
     window: int
     metric = "bits_per_byte"
     measure = Measure(lower_is_better=True, unit="bits a byte")
+    is_labelled = False
 
     def head(self, width: int) -> nn.Module:
         """Nothing: the output layer is shared by all tasks, and belongs to the representation."""

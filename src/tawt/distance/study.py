@@ -286,14 +286,7 @@ def checked(config: RunConfig, request: DistanceRequest) -> tuple[Question, dict
     if not isinstance(config.target, str):
         raise ConfigError("Distances are to one target; `target` names several.", place=("target",))
     tasks = {task.name: task for task in building.tasks(config)}
-    for task in tasks.values():
-        if not task.kind.is_labelled:
-            raise ConfigError(
-                f"Distances are between tasks with labels, and {task.name!r} is unlabelled text; "
-                "leave it out of `sources`. What it is worth to the target is seen by training, "
-                "with `tawt compare`.",
-                place=("sources",),
-            )
+    _check_labels(tasks, config.target)
     sources = tuple(name for name in tasks if name != config.target)
     question = Question(sources, config.target, request.weights, request.matrix)
     if question.matrix and config.modality.depends_on_roles:
@@ -302,3 +295,21 @@ def checked(config: RunConfig, request: DistanceRequest) -> tuple[Question, dict
             "a source, so distances between sources cannot be measured; leave out --matrix."
         )
     return question, tasks
+
+
+def _check_labels(tasks: Mapping[str, Task], target: str) -> None:
+    """Refuse text without labels."""
+    if not tasks[target].kind.is_labelled:
+        raise ConfigError(
+            f"Distances are between tasks with labels, and the target {target!r} is text without "
+            "any; `tawt mix` says how much each of the others is worth to it.",
+            place=("target",),
+        )
+    for name, task in tasks.items():
+        if not task.kind.is_labelled:
+            raise ConfigError(
+                f"Distances are between tasks with labels, and {name!r} is unlabelled text; "
+                "leave it out of `sources`. What it is worth to the target is seen by training, "
+                "with `tawt compare`.",
+                place=("sources",),
+            )
