@@ -5,8 +5,8 @@ word in ten is another one of it. Paragraphs are documents, and a tenth of them 
 process of its own tokenises it with two threads: as bytes, and with the word pieces of MiniLM (in a
 package). It looks at its memory every hundredth of a second; the most it had more than before it
 opened the text is the memory it took. Times are half of the work that the process does in all its
-threads: what two idle cores take, since threads wait for each other only while one of them reads or
-writes. The wall clock, which a busy machine lengthens, is beside it.
+threads: what two idle cores would take if threads never waited for each other. The wall clock,
+which a busy machine lengthens, is beside it.
 
 Memory is flat if four times the text takes no more of it (with `--large`, ten times: 1 GB beside
 100 MB). The goal for 1 GB is ten minutes; without `--large`, it is a tenth of that for 100 MB.
