@@ -4,7 +4,7 @@ GPT-2's architecture (124 million parameters, 12 layers, width 768, vocabulary 5
 from nothing in bf16 on windows of 1024 tokens, 64 to a step, with AdamW (fused) and gradients
 clipped to 1, compiled with `torch.compile`:
 
-- **plain loop**: the same model, batches and order in a loop of twenty lines;
+- **plain loop**: the same model on batches of the same shape, in a loop of twenty lines;
 - **tawt**: `tawt.training.train`, equal weights on 12 corpora;
 - **tawt, learning from steps**: the same, with weights learned from training steps every 25 steps;
   the target's own gradient is taken every 5 steps from 4 windows;
@@ -135,7 +135,7 @@ def _findings(
     found = []
     flops = _flops(config, width) * width * batch
     for name, times in seconds.items():
-        best = min(times)
+        best = median(times)
         found.append(
             Finding(
                 benchmark="language_speed",

@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--jobs", type=int, default=16 if torch.cuda.is_available() else 2)
     parser.add_argument("--stages", nargs="+", choices=_STAGES, default=_STAGES[:4])
-    parser.add_argument("--budgets", type=int, nargs="+", default=[300, 1200])
+    parser.add_argument("--budgets", type=int, nargs="+", default=[300, 900])
     parser.add_argument("--checkpoint", help="The pretrained language model.")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--targets", nargs="+")

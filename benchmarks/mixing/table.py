@@ -31,6 +31,12 @@ _ROWS = (
     *(plan.EQUAL_THEN, plan.AS_SOURCE),
 )
 _USELESS = ("shuffled words", "random letters")
+_OTHER_LANGUAGES = ("dutch", "french", "german", "italian", "portuguese", "spanish")
+_NEAR = {"galician": _OTHER_LANGUAGES, "afrikaans": ("dutch", "german")}
+"""Corpora in another language than English that may be near; all others are far."""
+_ALONE = ("web", "newspaper", "shuffled words")
+_SHOWN = {plan.PAPER: "tawt, c = 1, no bound", plan.ROBUST: "tawt, c = 1, bound of 10"}
+"""Rows that the records call by a preset whose rule alone they take."""
 
 
 class Budget:
@@ -149,17 +155,13 @@ def _by_seed(budget: Budget, name: str, targets: Iterable[str]) -> list[float]:
 
 def _verdict(budget: Budget) -> str:
     targets = _worthwhile(budget)
-    ours = mean(_by_seed(budget, plan.OURS, targets))
-    peers = {
-        name: mean(_by_seed(budget, name, targets))
-        for name in (plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI)
-    }
-    best = max(peers, key=lambda name: peers[name])
-    then = mean(_by_seed(budget, plan.OURS_THEN, targets))
+    apart = [target for target in targets if target not in CHOSEN_ON]
+    ours, then = (_with_interval(_by_seed(budget, n, apart)) for n in (plan.OURS, plan.OURS_THEN))
+    every = mean(_by_seed(budget, plan.OURS, targets))
     return (
-        f"Learned weights recover {ours:.0f}% of what choosing corpora by search wins over equal "
-        f"weights, at equal total cost, and {then:.0f}% with three passes over the target at the "
-        f"end; the best peer, {best}, recovers {peers[best]:.0f}%"
+        f"On targets that chose no setting, learned weights recover {ours} percent of what a "
+        "search over corpora wins over equal weights, at equal total cost, and "
+        f"{then} with three passes over the target at the end ({every:.0f} on all targets)"
     )
 
 
@@ -182,7 +184,16 @@ def _recovered(budget: Budget) -> Iterator[str]:
     for name in _ROWS:
         each = " | ".join(f"{mean(shares(budget, name, target)):.0f}" for target in targets)
         means = [_with_interval(_by_seed(budget, name, some)) for some in (targets, apart)]
-        yield f"| {name} | {each} | {' | '.join(means)} |"
+        yield f"| {_SHOWN.get(name, name)} | {each} | {' | '.join(means)} |"
+    for source in _ALONE:
+        each = " | ".join(f"{_alone(budget, source, target):.0f}" for target in targets)
+        yield f"| {source} alone (seed 0) | {each} | | |"
+
+
+def _alone(budget: Budget, source: str, target: str) -> float:
+    """Percent of the headroom that a corpus alone recovers, whatever it is; of one seed."""
+    gain = budget.score(plan.EQUAL, target, 0) - budget.score(plan.SINGLE, target, 0, [source])
+    return 100 * gain / budget.headroom(target)
 
 
 def _with_interval(values: Sequence[float]) -> str:
@@ -202,16 +213,17 @@ def _bits(budget: Budget) -> Iterator[str]:
             f"{mean(budget.score(name, target, seed) for seed in budget.seeds):.2f}"
             for target in budget.targets
         ]
-        yield f"| {name} | {' | '.join(cells)} |"
+        yield f"| {_SHOWN.get(name, name)} | {' | '.join(cells)} |"
     little = [target for target in budget.targets if target not in _worthwhile(budget)]
     for target in little:
         yield ""
         yield (
-            f"On {target} no corpus and no pair is better than equal weights (the near corpus is "
-            f"so small that it is learned by heart), so there is no headroom to take a share of. "
-            f"Learned weights are {mean(budget.gains(plan.OURS, target)):.2f} bits below equal "
-            f"ones there, and {mean(budget.gains(plan.OURS_THEN, target)):.2f} with the target "
-            "after them."
+            f"On {target} nothing that the search tried is better than equal weights: the near "
+            "corpus is so small that, alone, the model memorises it, so it is not among the best "
+            "four whose pairs are tried. There is no headroom to take a share of, and the target "
+            "is not in the means. Learned weights are "
+            f"{mean(budget.gains(plan.OURS, target)):.2f} bits below equal ones there, and "
+            f"{mean(budget.gains(plan.OURS_THEN, target)):.2f} with the target after them."
         )
 
 
@@ -230,11 +242,12 @@ def _course(budget: Budget) -> Iterator[str]:
     yield ""
     yield (
         f"Of all runs of {budget.budget} steps by fresh batches. Useless: words shuffled, letters "
-        "drawn at random. Passes: over the corpus that was repeated most."
+        "drawn at random. Far: languages that are not near the target's. Passes: over the corpus "
+        "that was repeated most."
     )
     yield ""
-    yield "| target | seed | weights over 0.03 at the end | useless, by mid-run | passes |"
-    yield "|---|---:|---|---:|---:|"
+    yield "| target | seed | weights over 0.03 at the end | useless at mid-run | far | passes |"
+    yield "|---|---:|---|---:|---:|---:|"
     for target in budget.targets:
         for seed in budget.seeds:
             [record] = budget.records.matching(
@@ -245,7 +258,12 @@ def _course(budget: Budget) -> Iterator[str]:
             said = ", ".join(f"{name} {value:.2f}" for name, value in ends if value > 0.03)
             most = max(record["passes"].items(), key=lambda item: item[1])
             useless = sum(half[name] for name in _USELESS)
-            yield f"| {target} | {seed} | {said} | {useless:.4f} | {most[0]} {most[1]:.1f} |"
+            near = _NEAR.get(target, ())
+            far = sum(half[name] for name in _OTHER_LANGUAGES if name not in near)
+            yield (
+                f"| {target} | {seed} | {said} | {useless:.4f} | {far:.4f} | "
+                f"{most[0]} {most[1]:.1f} |"
+            )
 
 
 def _transfer(records: Records, whole: Sequence[Budget]) -> Iterator[str]:
@@ -284,8 +302,20 @@ shuffled words and random letters. The target is 200 lines of a text for which n
 the model is scored on its held-out lines, those among the 200 left out. Every method pays for what
 it measures: a budget is so many steps, and windows that go through the model at updates are taken
 from it. *Headroom* is what lies between equal weights and the best of all single corpora and of the
-pairs of the best four, found by training on each and chosen on dev text; that search is not charged
-for its trainings, and does not train on the 200 lines."""
+pairs of the best four, found by training on each with the first seed and chosen on dev text; that
+search is not charged for its trainings, and does not train on the 200 lines.
+
+**Read the shares with two things in mind.**
+
+- **Much of the headroom is not about which corpus is near.** All windows of a step are of one
+  corpus, and a small model that is pulled to and fro between sixteen of them learns little:
+  on two targets *any* corpus of English, even its words shuffled, recovers most of the headroom
+  (the last rows of the first table). Drawing every window of a step from another corpus should make
+  equal weights much better, and all shares smaller. That is not measured here; `tawt` draws a
+  step's task, not a window's, whichever method sets the weights.
+- **Peers were not tuned.** Of our settings twenty were tried on chemistry and galician; each peer
+  has one, with updates that cost it a third of the budget or more. Their rows say what they do out
+  of the box in this loop, not what they can do."""
 
 _FOOT = """## How the peers differ from their papers
 
@@ -293,11 +323,12 @@ Each is one file beside `TargetAware`, whose docstring says what differs.
 
 - **DoReMi** is not told the target: half of its budget trains the reference model, and weights
   follow the excess loss in the other half. It answers another question.
-- **DoGE** uses ten times the step size of its paper, times the steps between two updates: the
-  better of two that were tried on chemistry and galician.
+- **DoGE** uses ten times the step size of its paper, times the steps between two updates. Its final
+  weights are right on most targets; it comes to them late.
 - **Bandit** is EXP3 as in FLAD; it measures one source an update.
-- **DSIR** chooses windows by hashed n-grams before training, as many as the budget trains on; it is
-  not charged for that.
+- **DSIR** chooses windows by hashed n-grams before training, as many as the budget trains on: two
+  fifths of all text at 900 steps, where it is meant to choose a small part of a large corpus. It is
+  not charged for choosing.
 - **"then the target"** passes over the 200 lines three times at the end, and is charged for it;
   **"as one more source"** gives them an equal share.
 

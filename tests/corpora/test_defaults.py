@@ -34,6 +34,12 @@ def test_what_a_file_says_counts(study):
 def test_the_authors_rule_stays_theirs(study):
     study.set("weighting.preset", "paper")
     assert (study.config.weighting.scale, study.config.weighting.ratio_bound) == (1.0, None)
+    assert (study.config.training.update_growth, study.config.training.target_examples) == (0, None)
+
+
+def test_finer_units_keep_the_preset(study):
+    study.set("weighting.unit", "example")
+    assert (study.config.weighting.scale, study.config.weighting.ratio_bound) == (1.0, 10.0)
 
 
 def test_updates_come_when_they_are_due(study):

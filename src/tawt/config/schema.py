@@ -119,13 +119,15 @@ class RunConfig(Section):
         if preset is None:
             return values
         defaults = dict(preset.weighting)
-        if name == "robust":  # the other is the authors', whatever the data
-            defaults.update(sections.weighting_defaults(values))
+        trained = {**preset.training, **sections.training_defaults(values)}
+        # The other preset is the authors', whatever the data; finer units move in another way.
+        if name == "robust" and weighting.get("unit", "task") == "task":
+            defaults.update(sections.robust_defaults(values, "weighting"))
+            trained.update(sections.robust_defaults(values, "training"))
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
         filled = {**defaults, **weighting}
-        trained = {**preset.training, **sections.training_defaults(values), **training}
-        return {**values, "weighting": filled, "training": trained}
+        return {**values, "weighting": filled, "training": {**trained, **training}}
 
     @property
     def targets(self) -> dict[str, float]:

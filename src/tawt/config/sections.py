@@ -59,18 +59,19 @@ def read_model(value: Any, data: DataSection) -> Section:
     return wanted.model_validate(given)
 
 
-def weighting_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the kind of data would have in the section `weighting`; nothing if it is unknown.
+def robust_defaults(values: Mapping[str, Any], section: str) -> Mapping[str, Any]:
+    """What the kind of data has in place of the usual preset's values; nothing if it is unknown.
 
     Args:
         values: The whole configuration, not checked yet.
+        section: Of which values are wanted.
     """
     modality = _modality_of(values)
-    return {} if modality is None else modality.weighting_defaults
+    return {} if modality is None else modality.robust_defaults.get(section, {})
 
 
 def training_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same of the section `training`.
+    """What the kind of data would have in the section `training`, whichever the preset.
 
     Args:
         values: The whole configuration, not checked yet.

@@ -27,14 +27,20 @@ _TRAINING = {
     "batch_size": 16,
     "weight_decay": 0.1,
     "warmup": 0.05,
-    # docs/results/mixing.md: what is worth its tokens is decided early, from few windows.
-    "update_every": 5,
-    "update_growth": 0.25,
-    "gradient_examples": 2,
-    "target_examples": 32,
+    "update_every": 25,
+    "gradient_examples": 16,  # windows, each of which is hundreds of tokens
 }
-_WEIGHTING = {"scale": 30.0, "ratio_bound": None}
-"""The same page: a bound of 10 throws most of the gain away."""
+_ROBUST: Mapping[str, Mapping[str, Any]] = {
+    "weighting": {"scale": 30.0, "ratio_bound": None},
+    "training": {
+        "update_every": 5,
+        "update_growth": 0.25,
+        "gradient_examples": 2,
+        "target_examples": 32,
+    },
+}
+"""docs/decisions/022: a bound of 10 throws most of the gain away, and what is worth its tokens is
+decided early, from few windows."""
 
 
 class Corpora(Modality[CorporaData, LanguageModelConfig]):
@@ -156,9 +162,9 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
         return fields
 
     @property
-    def weighting_defaults(self) -> Mapping[str, Any]:
+    def robust_defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """Fast, and without a bound: corpora differ by far more than tasks do."""
-        return _WEIGHTING
+        return _ROBUST
 
     def training_defaults(self, model: Mapping[str, Any]) -> Mapping[str, Any]:
         """For models from nothing; one that has learned something is moved with more care."""

@@ -134,10 +134,11 @@ class Modality(ABC, Generic[D, M]):
         """
 
     @property
-    def weighting_defaults(self) -> Mapping[str, Any]:
-        """Values of the section `weighting` that suit this kind of data better than the preset's.
+    def robust_defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Values for weights on tasks that suit this kind of data better than the usual preset's.
 
-        They stand where a configuration gives none, and no preset but the usual one.
+        By section, `weighting` and `training`. They stand where a configuration gives none and asks
+        for no other preset.
         """
         return {}
 
