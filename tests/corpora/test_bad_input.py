@@ -54,6 +54,13 @@ def place_of(study, *keys):
     return f"{study.path}:{number}: "
 
 
+def test_more_steps_than_passes_are_enough_for(study, refused):
+    study.set("training.most_passes", 0.1)
+    said = refused(study, inspected=False)
+    assert "`steps` (24) of 8 examples need 192, but `most_passes` (0.1) over all" in said
+    assert said.startswith(place_of(study, "training:", "most_passes:"))
+
+
 # Files
 
 
