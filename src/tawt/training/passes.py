@@ -60,7 +60,7 @@ all sources give 120; lower `steps` or raise `most_passes`.
         rounded = "" if steps == settings.steps else f", rounded up to {steps} for {epochs} epochs"
         raise ConfigError(
             f"`steps` ({settings.steps}{rounded}) of {batch_size} examples need {wanted}, but "
-            f"`most_passes` ({settings.most_passes:g}) over all sources give {there:g}; lower `steps` or raise "
-            "`most_passes`.",
+            f"`most_passes` ({settings.most_passes:g}) over all sources give {there:g}; "
+            "lower `steps` or raise `most_passes`.",
             place=("training", "most_passes"),
         )
