@@ -190,6 +190,16 @@ def test_text_that_sources_share_with_held_out_text_is_counted_and_named(
     assert "held" in out or "test" in out
 
 
+def test_copies_with_other_white_space_and_case_are_noticed(study, caplog):
+    test = (study.folder / "goal.test.txt").read_text().splitlines()
+    copies = [f"{test[0]}  ", test[1].replace(" ", "  "), f"\t{test[2].upper()}"]
+    study.text("near", train=[*sentences(40, seed=1), *copies])
+    build_parts(study.config)
+    assert "'near' trains on documents of the target 'goal' that are held out, 3 of test" in (
+        caplog.text
+    )
+
+
 def test_a_target_that_trains_on_its_own_test_text_is_warned_of(study, caplog):
     test = (study.folder / "goal.test.txt").read_text().splitlines()
     study.text("goal", train=test[:4], dev=sentences(9, seed=4), test=test)
