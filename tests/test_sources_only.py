@@ -227,6 +227,15 @@ def test_more_steps_than_the_passes_are_enough_for_are_refused():
         trained(Fixed(["near", "far"]), most_passes=2, steps=1000)
 
 
+def test_steps_are_held_against_passes_as_many_as_epochs_of_equal_length_take():
+    # A hundred examples in batches of eight: 60 steps fit into 4.8 passes, the 63 of 7 epochs not.
+    _, found = trained(Fixed(["near", "far"]), most_passes=4.8)
+    assert found.steps == 60
+    wanted = r"`steps` \(60, rounded up to 63 for 7 epochs\) of 8 examples need 504"
+    with pytest.raises(ConfigError, match=wanted):
+        trained(Fixed(["near", "far"]), paradigm=SourcesOnly(epochs=7), most_passes=4.8)
+
+
 @pytest.mark.parametrize("name", ["steps", "most_passes"])
 def test_budgets_need_tasks_that_are_drawn_by_weight(name):
     with pytest.raises(ConfigError, match=f"`{name}` needs `sampling: weight`"):

@@ -54,6 +54,13 @@ def place_of(study, *keys):
     return f"{study.path}:{number}: "
 
 
+def test_more_steps_than_passes_are_enough_for(study, refused):
+    study.set("training.most_passes", 0.1)
+    said = refused(study, inspected=False)
+    assert "`steps` (24) of 8 examples need 192, but `most_passes` (0.1) over all" in said
+    assert said.startswith(place_of(study, "training:", "most_passes:"))
+
+
 # Files
 
 
@@ -125,7 +132,7 @@ def test_a_corpus_of_one_window_works_and_is_warned_of(study, tmp_path, caplog, 
     study.text("near", train=["tiny"])
     record = run(study.config, tmp_path / "run")
     assert record["data"]["near"]["train"]["examples"] == 1
-    warning = "The source 'near' has a single window to train on; give it more text, or lower"
+    warning = "These corpora have a single window to train on: 'near'; lower `data.window`, or give"
     assert warning in caplog.text
     status, out, _ = call("data", "inspect", study.path)
     assert status == 0
@@ -138,7 +145,32 @@ def test_a_target_shorter_than_a_window_works(study, tmp_path, caplog, paradigm)
     study.set("paradigm", paradigm).set("training.sampling", "size").set("training.steps", None)
     record = run(study.config, tmp_path / "run")
     assert record["scores"]["goal"]["test"]["bits_per_byte"] > 0
-    assert "The target 'goal' has a single window to train on" in caplog.text
+    assert "a single window to train on: 'goal' (the target); lower" in caplog.text
+
+
+def test_corpora_of_one_window_are_warned_of_in_one_line(study, caplog):
+    study.text("far", train=sentences(120, seed=2)).set("data.window", 2000)
+    build_parts(study.config)
+    [said] = [each.getMessage() for each in caplog.records if "window" in each.getMessage()]
+    assert said == (
+        "These corpora have a single window to train on: 'near', 'goal' (the target); lower "
+        "`data.window`, or give them more text."
+    )
+
+
+@pytest.mark.parametrize("objective", ["causal", "masked"])
+def test_a_window_longer_than_every_corpus(study, refused, objective):
+    study.set("model.objective", objective)
+    size = max((study.folder / f"{name}.train.txt").stat().st_size for name in ("near", "far"))
+    study.set("data.window", 100_000)
+    said = refused(study)
+    assert said.startswith(place_of(study, "data:", "window:"))
+    assert "`data.window` (100,000) is more than any corpus has to train on" in said
+    assert f"has {size:,} tokens. Lower `data.window`, or give more text." in said
+    study.set("data.window", size + 1)
+    assert "more than any corpus" in refused(study)
+    study.set("data.window", size)
+    assert len(build_parts(study.config).tasks) == 3
 
 
 @pytest.mark.parametrize("objective", ["causal", "masked"])
@@ -156,6 +188,16 @@ def test_text_that_sources_share_with_held_out_text_is_counted_and_named(
     status, out, _ = call("data", "inspect", study.path)
     assert status == 0
     assert "held" in out or "test" in out
+
+
+def test_copies_with_other_white_space_and_case_are_noticed(study, caplog):
+    test = (study.folder / "goal.test.txt").read_text().splitlines()
+    copies = [f"{test[0]}  ", test[1].replace(" ", "  "), f"\t{test[2].upper()}"]
+    study.text("near", train=[*sentences(40, seed=1), *copies])
+    build_parts(study.config)
+    assert "'near' trains on documents of the target 'goal' that are held out, 3 of test" in (
+        caplog.text
+    )
 
 
 def test_a_target_that_trains_on_its_own_test_text_is_warned_of(study, caplog):

@@ -164,6 +164,23 @@ def test_a_time_is_turned_into_steps_that_fit_it(corpora, tmp_path):
     assert heard[0].plan.steps > 200
 
 
+def test_a_budget_takes_the_place_of_steps_that_passes_would_not_be_enough_for(corpora, tmp_path):
+    corpora.values["training"] |= {"steps": 100_000, "most_passes": 4}
+    corpora.write()
+    with pytest.raises(ConfigError, match=r"`steps` \(100000\) .* `most_passes` \(4\)"):
+        found(corpora, tmp_path / "mixture")
+    assert not (tmp_path / "mixture").exists()
+    heard = []
+
+    def stop(intent):
+        heard.append(intent)
+        raise Interrupted("Stopped as asked.")
+
+    with pytest.raises(Interrupted):
+        found(corpora, tmp_path / "mixture", budget="36K", on_plan=stop)
+    assert 50 <= heard[0].plan.steps < 100
+
+
 @pytest.mark.parametrize("budget", ["1s", "1K"])
 def test_too_small_a_budget_writes_nothing(corpora, tmp_path, budget):
     with pytest.raises(ConfigError, match="fewer than 50 steps"):

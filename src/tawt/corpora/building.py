@@ -47,7 +47,8 @@ def corpus_tasks(
         seed: Of what is masked in training.
 
     Raises:
-        TawtError: One of them cannot be read, or the tokenizer cannot be had.
+        TawtError: One of them cannot be read, the tokenizer cannot be had, or the window is longer
+            than any of them.
     """
     check_language_model(model, window=data.window)
     name = tokenizer_name(data, model)
@@ -73,7 +74,20 @@ def corpus_tasks(
                 shard = tokenised(data.corpora[name], vocabulary, cache=cache, split=split)
                 windows[split] = _windows(shard, kind, model, seed=seed, fixed=split != "train")
         found.append(Task(name, kind, **windows))
+    _check_window(found, data.window)
     return found
+
+
+def _check_window(tasks: Sequence[Task], window: int) -> None:
+    """Refuse windows that are longer than any text that is trained on."""
+    tokens = {task.name: int(task.train.notes["tokens"]) - 1 for task in tasks}  # one begins it
+    longest = max(tokens, key=tokens.__getitem__)
+    if tokens[longest] < window:
+        raise ConfigError(
+            f"`data.window` ({window:,}) is more than any corpus has to train on; the largest, "
+            f"{longest!r}, has {tokens[longest]:,} tokens. Lower `data.window`, or give more text.",
+            place=("data", "window"),
+        )
 
 
 def _of_corpus(name: str) -> AbstractContextManager[None]:

@@ -30,19 +30,22 @@ def size_warnings(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[s
         tasks: Sources and targets.
         targets: Names of the latter.
     """
+    if small := [task.name for task in tasks if len(task.train) == 1]:
+        yield (
+            f"These corpora have a single window to train on: {_with_roles(small, targets)}; lower "
+            "`data.window`, or give them more text."
+        )
     for task in tasks:
-        if len(task.train) == 1:
-            role = "target" if task.name in targets else "source"
-            yield (
-                f"The {role} {task.name!r} has a single window to train on; give it more text, or "
-                "lower `data.window`."
-            )
         for split, examples in task.splits().items():
             if replaced := examples.notes.get("replaced", 0):
                 yield (
                     f"{task.name!r}: bytes of {split} that could not be decoded became the sign "
                     f"U+FFFD: {replaced}."
                 )
+
+
+def _with_roles(names: Sequence[str], targets: Collection[str]) -> str:
+    return ", ".join(f"{name!r} (the target)" if name in targets else repr(name) for name in names)
 
 
 def _overlaps(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[str]:

@@ -162,9 +162,11 @@ def _check_fit(
     *,
     seed: int,
 ) -> None:
+    # How many steps there are is decided later, and checked then.
+    unplanned = config.model_copy(update={"training": replace(config.training, steps=None)})
     with tempfile.TemporaryDirectory() as shared:
         for row in rows:
-            building.fitted(row.applied(config, seed=seed), tasks, model, shared=Path(shared))
+            building.fitted(row.applied(unplanned, seed=seed), tasks, model, shared=Path(shared))
 
 
 def _amounts(sources: Sequence[Task]) -> tuple[dict[str, int], Unit]:

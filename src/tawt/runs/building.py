@@ -21,6 +21,7 @@ from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.runs.grouping import grouped
 from tawt.streams import derived_seed
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask, SourcesOnly
+from tawt.training.material import Material
 from tawt.training.roles import checked_roles, heads_learn
 from tawt.units import Units
 from tawt.weighting import UpdateRule, Weighting, make_weighting
@@ -82,7 +83,8 @@ def fitted(
     weighed, how = weighting(config, found, model, shared=shared), paradigm(config)
     _check_target(config, found)
     _check_head_is_trained(config, model)
-    checked_roles(model, found, config.targets, how.phases(), weighed)
+    used = checked_roles(model, found, config.targets, how.phases(), weighed)
+    Material(found, config.targets, used, config.training, seed=config.seed).check(how.phases())
     return weighed, how
 
 

@@ -11,7 +11,7 @@ from tawt.tasks.examples import Subset
 from tawt.training.batches import Schedule
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
-from tawt.training.passes import check_passes
+from tawt.training.passes import check_passes, steps_per_epoch
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
 from tawt.training.settings import Settings
@@ -103,6 +103,15 @@ class Material:
             for name in names
         }
 
+    def check(self, phases: Iterable[Phase]) -> None:
+        """Refuse steps that the examples of a phase are not enough for.
+
+        Raises:
+            ConfigError: Saying how many there are.
+        """
+        for phase in phases:
+            self.schedule(phase)
+
     def schedule(self, phase: Phase) -> Schedule:
         """The phase's steps."""
         names = self._weighting.weights.names if phase.weighs_sources else self.targets
@@ -111,17 +120,18 @@ class Material:
         lengths = {name: found.lengths for name, found in examples.items()}
         sizes = {name: len(found) for name, found in examples.items()}
         limited = self._settings if phase.weighs_sources else _UNLIMITED
-        check_passes(sizes, limited, batch_size=self._settings.batch_size)
+        batch_size, epochs = self._settings.batch_size, phase.epochs
+        check_passes(sizes, limited, batch_size=batch_size, epochs=epochs)
         return Schedule(
             sizes,
-            batch_size=self._settings.batch_size,
+            batch_size=batch_size,
             sampling=self._settings.sampling,
             explored=_EXPLORED if watched else 0.0,
             # A gradient of one task says what one of several does not.
             hold=self._settings.accumulation if watched else 1,
             seed=self._seed,
             phase=phase.name,
-            steps_per_epoch=None if limited.steps is None else -(-limited.steps // phase.epochs),
+            steps_per_epoch=steps_per_epoch(limited, epochs),
             most_passes=limited.most_passes,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )

@@ -12,13 +12,31 @@ if TYPE_CHECKING:
     from tawt.training.settings import Settings
 
 
-def check_passes(sizes: Mapping[str, int], settings: Settings, *, batch_size: int) -> None:
+def steps_per_epoch(settings: Settings, epochs: int) -> int | None:
+    """Steps in each of so many epochs of equal length, where `steps` says how many there are.
+
+    Args:
+        settings: Of the loop.
+        epochs: Parts that the steps are divided into; rounded up.
+
+    Example:
+        >>> from tawt.training.settings import Settings
+        >>> steps_per_epoch(Settings(sampling="weight", steps=10), epochs=4)
+        3
+    """
+    return None if settings.steps is None else -(-settings.steps // epochs)
+
+
+def check_passes(
+    sizes: Mapping[str, int], settings: Settings, *, batch_size: int, epochs: int = 1
+) -> None:
     """Refuse more steps than the examples are enough for.
 
     Args:
         sizes: Number of examples of each task.
         settings: Say how many steps there are, and how often a task may be passed over.
         batch_size: Examples in a step.
+        epochs: Parts of equal length that the steps are divided into, which may take more steps.
 
     Raises:
         ConfigError: All tasks would have had their passes before the steps are done.
@@ -33,13 +51,16 @@ def check_passes(sizes: Mapping[str, int], settings: Settings, *, batch_size: in
         tawt.errors.ConfigError: `steps` (10) of 16 examples need 160, but `most_passes` (2) over \
 all sources give 120; lower `steps` or raise `most_passes`.
     """
-    if settings.most_passes is None or settings.steps is None:
+    length = steps_per_epoch(settings, epochs)
+    if settings.most_passes is None or length is None:
         return
-    wanted, there = settings.steps * batch_size, settings.most_passes * sum(sizes.values())
+    steps = epochs * length
+    wanted, there = steps * batch_size, settings.most_passes * sum(sizes.values())
     if wanted > there:
+        rounded = "" if steps == settings.steps else f", rounded up to {steps} for {epochs} epochs"
         raise ConfigError(
-            f"`steps` ({settings.steps}) of {batch_size} examples need {wanted}, but `most_passes` "
-            f"({settings.most_passes:g}) over all sources give {there:g}; lower `steps` or raise "
-            "`most_passes`.",
+            f"`steps` ({settings.steps}{rounded}) of {batch_size} examples need {wanted}, but "
+            f"`most_passes` ({settings.most_passes:g}) over all sources give {there:g}; "
+            "lower `steps` or raise `most_passes`.",
             place=("training", "most_passes"),
         )

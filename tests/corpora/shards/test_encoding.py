@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tawt.corpora.reading import Document
 from tawt.corpora.shards import encoding
-from tawt.corpora.shards.encoding import Chunk, LongDigest, chunks, encode, encoded
+from tawt.corpora.shards.encoding import Chunk, LongDigest, chunks, compared, encode, encoded
 from tawt.corpora.vocabularies import Bytes
 from tawt.tasks.examples import digests_of
 
@@ -45,6 +45,27 @@ def test_a_chunk_by_hand():
     assert found.bytes.tolist() == [3, 2, 2]  # the end of a document counts as a byte
     assert found.ends.tolist() == [True, False, True]
     assert found.digests.tolist() == digests_of([b"ab", "é".encode(), b"c"]).tolist()
+    assert found.contents.tolist() == found.digests.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (" one  TWO\r\n\tthree ", True),
+        ("onetwothree", True),
+        ("one two three.", False),
+        ("one two thrée", False),
+        ("one\u00a0two three", False),
+    ],
+)
+def test_copies_are_known_by_all_but_white_space_and_case(text, same):
+    found = encode(Chunk([Document("one two three"), Document(text)], 0), Bytes())
+    assert (found.contents[0] == found.contents[1]) == same
+    assert found.digests[0] != found.digests[1]  # splits are decided by the text as it is
+    long = LongDigest()
+    for part in (text[:3], text[3:7], text[7:]):
+        long.add(part)
+    assert long.end() == found.contents[1]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -91,5 +112,5 @@ def test_the_digest_of_parts_is_that_of_the_whole(parts):
     for part in parts:
         long.add(part)
     assert long.has_begun
-    assert long.end() == digests_of(["".join(parts).encode()])[0]
+    assert long.end() == digests_of([compared("".join(parts).encode())])[0]
     assert not long.has_begun

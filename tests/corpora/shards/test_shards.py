@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -40,7 +41,8 @@ def assert_sound(shard, texts, vocabulary=None):
         ends.append(len(stream))
     assert shard.tokens.tolist() == stream
     assert shard.ends.tolist() == ends
-    assert shard.digests.tolist() == digests_of([text.encode() for text in texts]).tolist()
+    compared = ["".join(re.split("[ \t\n\r\v\f]", text)).encode().lower() for text in texts]
+    assert shard.digests.tolist() == digests_of(compared).tolist()
     index = shard.index
     assert (index.documents, index.tokens) == (len(texts), len(stream))
     assert index.bytes == sum(len(text.encode()) + 1 for text in texts)

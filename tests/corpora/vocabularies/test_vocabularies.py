@@ -140,8 +140,24 @@ def test_a_tokenizer_that_cannot_separate_documents_is_refused(tmp_path, special
 def test_no_tokenizer_is_said_in_one_line(name):
     with pytest.raises(ConfigError) as raised:
         vocabulary_named(name)
-    assert "\n" not in str(raised.value)
-    assert str(raised.value).startswith("There is no ")
+    assert_names_what_a_tokenizer_needs(str(raised.value), name)
+
+
+@pytest.mark.parametrize("other", [None, "model.safetensors"])
+def test_a_folder_without_a_tokenizer(tmp_path, other):
+    if other is not None:
+        (tmp_path / other).touch()
+    with pytest.raises(ConfigError, match=r"the folder .* has no tokenizer\.json\. Give") as raised:
+        vocabulary_named(str(tmp_path))
+    assert_names_what_a_tokenizer_needs(str(raised.value), str(tmp_path))
+
+
+def assert_names_what_a_tokenizer_needs(message, name):
+    assert "\n" not in message
+    assert message.startswith(f"There is no tokenizer {name!r}: ")
+    assert "Give `bytes`, a name on the Hugging Face hub" in message
+    assert "a folder with tokenizer.json" in message
+    assert "safetensors" not in message
 
 
 def test_a_tokenizer_with_code_of_its_own_is_not_run(tmp_path):

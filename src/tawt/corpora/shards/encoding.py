@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _CHARACTERS = 2**20  # of a chunk
 _DOCUMENTS = 2**14  # of a chunk: short ones cost by their number
+_LOWER, _WHITE = bytes(range(256)).lower(), b" \t\n\r\v\f"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,9 @@ class Encoded:
     bytes: NDArray[np.int64]
     """Of each in UTF-8; the end of a document counts as one."""
     digests: NDArray[np.uint64]
+    """Of each as it is, which its split is decided by."""
+    contents: NDArray[np.uint64]
+    """Of what of each is `compared`."""
     ends: NDArray[np.bool_]
     chunk: Chunk
 
@@ -107,19 +111,33 @@ def encode(chunk: Chunk, vocabulary: Vocabulary) -> Encoded:
         sizes=sizes,
         bytes=np.fromiter(map(len, in_utf8), np.int64, len(texts)) + ends,
         digests=digests_of(in_utf8),
+        contents=digests_of(map(compared, in_utf8)),
         ends=ends,
         chunk=chunk,
     )
 
 
+def compared(in_utf8: bytes) -> bytes:
+    r"""What documents are held against each other by: no white space, and a to z for A to Z.
+
+    Args:
+        in_utf8: A document, or a part of one: parts give the parts of what the whole gives.
+
+    Example:
+        >>> compared(b"One  two \r\n"), compared("Ä b".encode()).decode()
+        (b'onetwo', 'Äb')
+    """
+    return in_utf8.translate(_LOWER, _WHITE)
+
+
 class LongDigest:
-    """The digest of a document that comes in parts.
+    """The digest of what is `compared` of a document that comes in parts.
 
     Example:
         >>> from tawt.tasks.examples import digests_of
         >>> long = LongDigest()
-        >>> long.add("one "); long.add("two")
-        >>> bool(long.end() == digests_of([b"one two"])[0])
+        >>> long.add("One "); long.add("two")
+        >>> bool(long.end() == digests_of([compared(b"One two")])[0])
         True
     """
 
@@ -134,7 +152,7 @@ class LongDigest:
     def add(self, text: str) -> None:
         """The next part."""
         self._hash = self._hash or hashlib.blake2b(digest_size=8)
-        self._hash.update(text.encode())
+        self._hash.update(compared(text.encode()))
 
     def end(self) -> np.uint64:
         """Of all parts since the last end."""

@@ -89,8 +89,8 @@ class Router:
         return splits
 
     def _digests(self, chunk: Encoded) -> NDArray[np.uint64]:
-        """Of whole documents, at the parts that they end with."""
-        found = chunk.digests.copy()
+        """Of what of whole documents is compared, at the parts that they end with."""
+        found = chunk.contents.copy()
         is_long = ~chunk.ends
         is_long[1:] |= ~chunk.ends[:-1]
         is_long[0] |= self._long.has_begun

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 2
+FORMAT = 3
 """Of the folders; shards of another format are made again."""
 INDEX, GROUPS = "index.json", "groups.json"
 TOKENS, ENDS, DIGESTS, MEMBERS = "tokens.bin", "ends.bin", "digests.bin", "groups.bin"
@@ -89,7 +89,7 @@ class Shard:
 
     @cached_property
     def digests(self) -> NDArray[np.uint64]:
-        """Eight bytes of each document's text; of shape (documents,)."""
+        """Eight bytes of each document's text but white space and case; of shape (documents,)."""
         return self._mapped(DIGESTS, "uint64")
 
     @cached_property

@@ -81,7 +81,7 @@ class ShardWriter:
         """What is known of the documents that have ended.
 
         Args:
-            digests: Of their texts.
+            digests: Of what of their texts is compared.
             groups: What they are weighted with; none of them, or all.
         """
         self._files[DIGESTS].write(digests.astype(np.uint64).tobytes())

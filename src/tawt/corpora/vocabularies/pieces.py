@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from transformers import PreTrainedTokenizerFast
 
+_WAYS = (
+    "Give `bytes`, a name on the Hugging Face hub (such as gpt2), a folder with tokenizer.json, or "
+    "package:NAME for an installed package that carries one."
+)
 _PARALLEL = "TOKENIZERS_PARALLELISM"
 
 
@@ -124,9 +128,12 @@ def _place(name: str) -> str:
         folder = Path(name).expanduser()
         if (folder / "tokenizer.json").is_file():
             return str(folder)
+        is_other = folder.is_dir() and not (folder / "config.json").exists()
     except (OSError, RuntimeError, ValueError):
-        pass  # no folder; what else it could be is known below
-    return located(name, what="tokenizer")
+        is_other = False  # no folder; what else it could be is known below
+    if is_other:
+        raise _not_found(name, f"the folder {folder} has no tokenizer.json")
+    return located(name, what="tokenizer", ways=_WAYS)
 
 
 def _separator(tokenizer: PreTrainedTokenizerFast, name: str) -> int:
@@ -140,8 +147,6 @@ def _separator(tokenizer: PreTrainedTokenizerFast, name: str) -> int:
 
 
 def _not_found(name: str, reason: str) -> ConfigError:
-    return ConfigError(
-        f"There is no tokenizer {name!r}: {reason}. Give `bytes`, a name on the Hugging Face hub "
-        "(such as gpt2), a folder with tokenizer.json, or package:NAME for an installed package "
-        "that carries one."
-    )
+    from tawt.text.encoding.finding import not_found
+
+    return not_found(name, reason, what="tokenizer", ways=_WAYS)

