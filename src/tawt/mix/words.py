@@ -23,6 +23,7 @@ def in_words(found: MixResult) -> list[str]:
     sentences = [_verdict(found), *_beside(found)]
     sentences += _at_floor(found)
     sentences += _repeated(found)
+    sentences += _left_out(found)
     if len(found.seeds) == 1:
         sentences.append(
             "From one seed there are no intervals, and nothing says that another seed would agree; "
@@ -72,6 +73,18 @@ def percentages(shares: Sequence[float]) -> list[int]:
     for place in sorted(range(len(shares)), key=lambda k: -remainders[k])[: 100 - sum(whole)]:
         whole[place] += 1
     return whole
+
+
+def percent_text(share: float) -> str:
+    """A small share in percent.
+
+    Example:
+        >>> percent_text(0.012), percent_text(0.0004), percent_text(0.00001)
+        ('1.2%', '0.04%', 'less than 0.01%')
+    """
+    if share < 0.0001:
+        return "less than 0.01%"
+    return f"{100 * share:.2f}%" if share < 0.001 else f"{100 * share:.1f}%"
 
 
 def when_again(found: MixResult) -> str:
@@ -175,6 +188,17 @@ def _repeated(found: MixResult) -> list[str]:
     return [
         f"Repeated more than {most} times in {amount}: {named}. Beyond that, text that is "
         "repeated teaches little; give more of it."
+    ]
+
+
+def _left_out(found: MixResult) -> list[str]:
+    """What no other program is given."""
+    if not found.left_out:
+        return []
+    share = percent_text(sum(found.mixture[name] for name in found.left_out))
+    return [
+        f"Left out of mixture.yaml and mixture.json: {listed(found.left_out)}, which would have "
+        f"{share} of what is drawn."
     ]
 
 
