@@ -95,7 +95,7 @@ def answered(
     most = study.config.training.most_passes or MOST_PASSES
     losses = _losses(evidence.scores, study.measure)
     recommended = recommendation(losses)
-    late = [late_mean(course) for course in evidence.courses]
+    late = [late_mean(course, steps=plan.steps) for course in evidence.courses]
     learned = {name: float(np.mean([each[name] for each in late])) for name in study.examples}
     total = sum(study.examples.values())
     by_size = {name: count / total for name, count in study.examples.items()}

@@ -25,7 +25,7 @@ class CorpusShare:
 
     name: str
     weight: float
-    """Learned: the mean over seeds, of each run's mean over the second half of its updates."""
+    """Learned: the mean over seeds, of each run's mean over the second half of its steps."""
     interval: Interval | None
     """95% over seeds; none for one seed."""
     by_size: float
@@ -41,7 +41,7 @@ class CorpusShare:
     uncapped_passes: float
     """Over it, with that weight."""
     at_floor: bool
-    """Whether learning took it as low as it may go."""
+    """Whether learning took it as low as `ratio_bound` allows; never without a bound."""
 
     @property
     def is_capped(self) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tawt.mix.result import Difference, Interval, MixResult
 
 _NAMED = 3  # sources that a sentence names
+_HARDLY = 0.005  # of what is drawn
 _LITTLE = 0.1  # shares below this are summed up, if others are above
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -21,7 +22,7 @@ _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 def in_words(found: MixResult) -> list[str]:
     """The verdict first, and what else there is to know."""
     sentences = [_verdict(found), *_beside(found)]
-    sentences += _at_floor(found)
+    sentences += _at_floor(found) or _hardly_drawn(found)
     sentences += _repeated(found)
     sentences += _left_out(found)
     if len(found.seeds) == 1:
@@ -164,6 +165,16 @@ def _at_floor(found: MixResult) -> list[str]:
     if any(corpus.is_capped for corpus in found.corpora):
         return [f"{said} They are drawn this often only because the others have too little text."]
     return [said]
+
+
+def _hardly_drawn(found: MixResult) -> list[str]:
+    """What learning came close to leaving out, where no bound kept it from that."""
+    rare = {name: share for name, share in found.mixture.items() if share < _HARDLY}
+    if not rare or found.recommended != LEARNED:
+        return []
+    have = "has" if len(rare) == 1 else "have"
+    together = " together" if len(rare) > 1 else ""
+    return [f"Hardly drawn: {listed(rare)} {have} {percent_text(sum(rare.values()))}{together}."]
 
 
 def _repeated(found: MixResult) -> list[str]:
