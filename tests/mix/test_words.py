@@ -136,3 +136,10 @@ def test_many_small_sources_are_summed_up():
     alike = {f"s{k}": 1 / 20 for k in range(20)}
     assert mixture_in_words(alike).endswith("85% 17 others")
     assert mixture_in_words({"a": 0.7, "b": 0.25, "c": 0.05}) == "70% a, 25% b, 5% c"
+
+
+def test_one_source_is_used_alone():
+    assert mixture_in_words({"a": 0.001, "b": 0.996, "c": 0.003}) == "b alone"
+    assert mixture_in_words({"a": 0.994, "b": 0.006}) == "99% a, 1% b"
+    said = in_words(answer(scores=SURE, courses=[course(0.5, 0.999, 0.999)] * 3))
+    assert said[0].startswith("Use near alone: 3.100 bits a byte on goal")

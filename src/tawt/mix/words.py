@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _NAMED = 3  # sources that a sentence names
 _HARDLY = 0.005  # of what is drawn
+_ALONE = 0.995  # beside which the others are no part of a verdict
 _LITTLE = 0.1  # shares below this are summed up, if others are above
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -35,7 +36,7 @@ def in_words(found: MixResult) -> list[str]:
 
 
 def mixture_in_words(mixture: Mapping[str, float]) -> str:
-    """Shares in percent, the largest first, the small ones summed up.
+    """Shares in percent, the largest first, the small ones summed up; or one source alone.
 
     Args:
         mixture: Shares that add up to one, by name.
@@ -43,8 +44,12 @@ def mixture_in_words(mixture: Mapping[str, float]) -> str:
     Example:
         >>> mixture_in_words({"news": 0.55, "web": 0.3, "code": 0.08, "mail": 0.07})
         '55% news, 30% web, 15% two others'
+        >>> mixture_in_words({"news": 0.998, "web": 0.002})
+        'news alone'
     """
     ranked = sorted(mixture, key=lambda name: -mixture[name])
+    if mixture[ranked[0]] > _ALONE:
+        return f"{ranked[0]} alone"
     large = [name for name in ranked[:_NAMED] if round(mixture[name], 2) >= _LITTLE]
     named = large or ranked[:_NAMED]
     rest = ranked[len(named) :]
