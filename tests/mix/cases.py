@@ -63,12 +63,13 @@ class Corpora(OnDisk):
         (self.folder / f"{name}.txt").write_text(text(alphabet, lines=lines, seed=seed))
 
 
-def study(sizes=SIZES, *, per_example=10, rows=(LEARNED, EQUAL, BY_SIZE), **training):
+def study(sizes=SIZES, *, per_example=10, rows=(LEARNED, EQUAL, BY_SIZE), bound=None, **training):
     """What is known before anything is trained, of sources of these sizes."""
     config = parsed(
         {
             "data": {"kind": "corpora", "corpora": {"goal": {"train": "goal.txt"}}},
             "target": "goal",
+            "weighting": {"ratio_bound": bound},
             "training": {"batch_size": 2, **training},
         }
     )
@@ -110,10 +111,10 @@ def course(*shares, every=20):
 
 
 SCORES = {LEARNED: [3.0, 3.2], EQUAL: [3.5, 3.6], BY_SIZE: [3.9, 3.5]}
-COURSES = [course(0.5, 0.7, 0.8, 0.8, 0.8), course(0.5, 0.7, 0.7, 0.7, 0.7)]
+COURSES = [course(0.5, 0.8, 0.8, 0.8, 0.8), course(0.5, 0.7, 0.7, 0.7, 0.7)]
 
 
-def answer(*, scores=SCORES, courses=COURSES, wanted=None, names=None, **training):
+def answer(*, scores=SCORES, courses=COURSES, wanted=None, names=None, **given):
     """What these scores and courses come to; sources may be called otherwise."""
     names = names or {}
     sizes = {names.get(name, name): size for name, size in SIZES.items()}
@@ -125,7 +126,7 @@ def answer(*, scores=SCORES, courses=COURSES, wanted=None, names=None, **trainin
         for each in courses
     ]
     evidence = Evidence(scores=scores, courses=renamed, seconds=9.0, circumstances={})
-    examined = study(sizes, rows=list(scores), **training)
+    examined = study(sizes, rows=list(scores), **given)
     if "goal" in names:
         examined = replace(examined, target=names["goal"])
     seeds = range(len(scores[EQUAL]))

@@ -19,7 +19,7 @@ def by_name(found: MixResult):
 
 def test_weights_are_means_over_seeds_of_the_second_halves():
     found = by_name(answer(scores=SURE))
-    # The last three of five: 0.8 with one seed, 0.7 with the other.
+    # From half-time on 0.8 with one seed, 0.7 with the other.
     assert found["near"].weight == pytest.approx(0.75)
     assert found["far"].weight == found["noise"].weight == pytest.approx(0.125)
     reach = stats.t.ppf(0.975, 1) * (math.sqrt(2) * 0.05) / math.sqrt(2)
@@ -129,7 +129,7 @@ def test_the_course_begins_with_equal_weights():
     found = answer(scores=SURE)
     assert found.course[0].step == 0
     assert found.course[0].weights == pytest.approx(dict.fromkeys(SIZES, 1 / 3))
-    assert found.course[2].weights["near"] == pytest.approx(0.7)
+    assert found.course[2].weights["near"] == pytest.approx(0.75)
 
 
 def test_scores_that_are_better_when_higher():

@@ -5,7 +5,10 @@ import json
 import pytest
 import yaml
 
-from tawt.mix import load_mix
+from tawt.config import load
+from tawt.errors import Interrupted
+from tawt.mix import load_mix, mix
+from tawt.sweeps import Sweep
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +24,7 @@ def test_from_the_file_to_the_mixture(call, corpora, tmp_path):
     assert status == 0
     first, *rest = out.splitlines()
     assert first.startswith("Use ")
-    assert "% near" in first
+    assert "near" in first
     assert any("learned weights" in line for line in rest)
     assert max(map(len, out.split("That is")[0].splitlines()[1:])) <= 80
     assert err.startswith("3 runs of ")
@@ -73,6 +76,27 @@ def test_a_line_of_the_file_is_named(call, corpora):
     _, _, err = call("mix", corpora.path)
     assert "toy.yaml:" in err
     assert "weighs whole sources" in err
+
+
+def test_what_is_said_of_the_targets_part_is_said_to_be_ignored(corpora, tmp_path, caplog):
+    stopped = Sweep(should_stop=lambda: True)
+
+    def warned():
+        caplog.clear()
+        with pytest.raises(Interrupted):
+            mix(load(corpora.path), tmp_path / "mixture", sweep=stopped)
+        return caplog.messages
+
+    assert warned() == []
+    corpora.set("paradigm", "sources only")
+    assert warned() == []
+    corpora.set("paradigm", "joint")
+    assert warned() == ["`paradigm: joint` is ignored: a mixture trains on the sources alone."]
+    corpora.set("weighting.target_share", 0.5)
+    assert warned() == [
+        "`paradigm: joint` and `weighting.target_share: 0.5` are ignored: a mixture trains on the "
+        "sources alone."
+    ]
 
 
 def test_help_has_an_example(call):

@@ -1,6 +1,7 @@
 """The files for other programs: what is in them can be used as they say."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import datasets
@@ -9,11 +10,14 @@ import yaml
 
 import tawt
 from tawt.config.schema import parsed
+from tawt.mix import load_mix
 from tawt.mix.leaving import leave, markdown, mixture_values, mixture_yaml, rounded
 from tawt.mix.use import how_to_use
-from tests.mix.cases import answer
+from tawt.mix.words import in_words
+from tests.mix.cases import answer, course
 from tests.mix.test_answering import SURE
 
+SHARES = {"near": 0.75, "far": 0.0005, "noise": 0.2495}
 HOSTILE = "a|b <script>alert(1)</script>: {x} 'q' ü"
 
 
@@ -43,6 +47,45 @@ def test_the_lines_for_datasets_run(left):
     exec(how_to_use()["datasets"], names)
     drawn = names["stream"]["text"]
     assert drawn.count("a") / len(drawn) == pytest.approx(0.75, abs=0.1)
+
+
+ALONE = [course(0.5, 1.0, 1.0, 1.0, 1.0)] * 3
+SHARED = [[replace(point, weights=SHARES) for point in each] for each in ALONE]
+
+
+@pytest.mark.parametrize(("courses", "kept"), [(ALONE, ["near"]), (SHARED, ["near", "noise"])])
+def test_sources_that_are_never_drawn_are_left_out_and_the_lines_run(
+    tmp_path, monkeypatch, courses, kept
+):
+    (tmp_path / "mix.yaml").write_text("target: goal\n")
+    monkeypatch.chdir(tmp_path)
+    leave(answer(scores=SURE, courses=courses), tmp_path)
+    left_out = [name for name in ("far", "noise") if name not in kept]
+    assert load_mix(tmp_path).left_out == left_out
+    mixture = json.loads(Path("mixture.json").read_text())
+    assert list(mixture["probabilities"]) == mixture["configuration"]["sources"] == kept
+    assert sum(mixture["probabilities"].values()) == pytest.approx(1, abs=1e-9)
+    assert "Left out of mixture.yaml and mixture.json: far" in Path("mix.md").read_text()
+    streams = {
+        name: datasets.Dataset.from_dict({"text": [name] * 50}) for name in ("near", "far", "noise")
+    }
+    names = {"json": json, "Path": Path, "tawt": tawt, "datasets": datasets, "corpora": streams}
+    exec(how_to_use()["datasets"], names)
+    assert set(names["stream"]["text"]) == set(kept)
+    assert names["stream"]["text"].count("near") >= 30
+    exec(how_to_use()["tawt in your own loop"], names)
+    assert list(names["batches"].probabilities()) == kept
+
+
+def test_the_others_share_what_those_left_out_had():
+    found = answer(scores=SURE, courses=SHARED)
+    assert found.mixture == pytest.approx(SHARES)
+    assert found.handed_out == pytest.approx({"near": 0.75 / 0.9995, "noise": 0.2495 / 0.9995})
+    said = (
+        "Left out of mixture.yaml and mixture.json: far, which would have 0.05% of what is drawn."
+    )
+    assert said in in_words(found)
+    assert not any("Left out" in each for each in in_words(answer(scores=SURE)))
 
 
 def test_the_lines_for_a_loop_run(left):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
-from tawt.mix.passes import capped, passes_over
+from tawt.mix.passes import capped, passes_over, too_rare
 
 AMOUNTS = some.dictionaries(
     some.sampled_from("abcde"), some.integers(1, 1000), min_size=2, max_size=5
@@ -64,3 +64,17 @@ def test_capped_weights_are_those_of_a_bisection(amounts, data, wanted, most):
     assert all(each <= most * (1 + 1e-6) for each in passes.values())
     oracle = by_bisection(weights, amounts, wanted=wanted, most=most)
     assert found == pytest.approx(oracle, rel=1e-5, abs=1e-7)
+
+
+def test_rare_sources_are_left_out_unless_they_are_rare_because_they_are_held():
+    chosen = {"a": 0.5, "b": 0.4985, "c": 0.0009, "d": 0.0006, "e": 0.0}
+    assert too_rare(chosen, beside=chosen) == {"c", "d", "e"}
+    # a was held at its passes; d is drawn often now that a is not.
+    used = {"a": 0.0004, "b": 0.997, "c": 0.0006, "d": 0.002, "e": 0.0}
+    assert too_rare(used, beside=chosen) == {"c", "e"}
+    assert "a" in too_rare({**used, "a": 1e-7}, beside=chosen)  # which is zero in a file
+
+
+def test_many_sources_are_all_drawn_rarely_and_none_is_left_out_for_that():
+    alike = {str(k): 1 / 5000 for k in range(5000)}
+    assert too_rare(alike, beside=alike) == set()

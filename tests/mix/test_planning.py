@@ -9,8 +9,9 @@ from hypothesis import strategies as some
 
 from tawt.errors import ConfigError
 from tawt.mix.amounts import Budget
-from tawt.mix.planning import FEWEST_STEPS, ProxyPlan, makespan, planned
+from tawt.mix.planning import FEWEST_STEPS, Pace, ProxyPlan, makespan, planned
 from tawt.mix.speed import Speed
+from tawt.training.rounds import rounds, update_steps
 from tests.mix.cases import plan, study
 
 SPEED = Speed(step=0.1, update=1.0, around=5.0)
@@ -36,11 +37,28 @@ def test_tokens_are_shared_among_all_runs():
 
 
 def test_a_time_is_filled_but_not_exceeded():
-    found = made("10m", update_every=5)
+    found = made("10m", update_every=5, update_growth=0)
     assert found.seconds(NINE, workers=1) <= 600
     assert replace(found, steps=found.steps + 5).seconds(NINE, workers=1) > 600
     # 9 runs of 5 s and S steps of 0.1 s, and 3 with S/5 updates of 1 s: 45 + 0.9 S + 0.6 S.
     assert found.steps == pytest.approx(555 / 1.5, abs=5)
+
+
+def test_updates_that_are_further_and_further_apart_leave_more_time_for_steps():
+    found = made("10m", update_every=5, update_growth=0.25)
+    assert 595 < found.seconds(NINE, workers=1) <= 600
+    # After 5, 10, …, 20, 25 and so on a quarter more each: 19 of them in 555 steps, of 1 s each.
+    due = list(itertools.takewhile(lambda s: s <= found.steps, update_steps(5, growth=0.25)))
+    assert found.steps == pytest.approx((555 - 3 * len(due)) / 0.9, abs=4)
+    assert found.steps > 1.4 * made("10m", update_every=5, update_growth=0).steps
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.25, 1.0])
+def test_a_plan_counts_the_updates_that_a_run_makes(growth):
+    found = made(steps=400, update_every=8, update_growth=growth)
+    due = [part for part in rounds(400, 8, start=0, before=0, growth=growth) if part.closes]
+    alone = found.seconds([True], workers=1) - found.seconds([False], workers=1)
+    assert alone == pytest.approx(len(due) * SPEED.update)
 
 
 def test_what_is_spent_is_gone():
@@ -86,10 +104,16 @@ def test_the_budget_that_is_asked_for_is_enough(budget):
     assert made(wanted).steps >= FEWEST_STEPS
 
 
-def test_weights_are_moved_twenty_times_at_least():
+def test_the_first_updates_are_a_twentieth_of_a_run_apart_at_most():
     assert made(steps=1000, update_every=25).update_every == 25
     assert made(steps=100, update_every=25).update_every == 5
     assert made(steps=200, update_every=None).update_every == 10
+
+
+@given(some.integers(FEWEST_STEPS, 2000), some.one_of(some.none(), some.integers(1, 400)))
+def test_how_many_updates_there_are_at_least(steps, every):
+    assert Pace(every, growth=0.0).updates(steps) >= 20
+    assert Pace(every, growth=0.25).updates(steps) >= 11
 
 
 def test_a_budget_beyond_the_passes_is_not_spent_and_explicit_steps_are_refused():

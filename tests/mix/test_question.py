@@ -42,8 +42,8 @@ def test_the_source_that_is_like_the_target_is_found(finished):
         next(c for c in answer.corpora if c.name == name) for name in ("near", "far", "noise")
     )
     assert near.weight > 0.6
-    assert far.at_floor
-    assert noise.at_floor
+    assert max(far.weight, noise.weight) < 0.2
+    assert not any(corpus.at_floor for corpus in answer.corpora)  # no bound by default
     learned = answer.loss(LEARNED)
     assert all(
         ours < theirs
@@ -62,8 +62,11 @@ def test_the_answer_is_that_of_the_runs_records(finished):
     late = []
     for seed in answer.seeds:
         updates = RunFolder(folder / "learned-weights" / str(seed)).updates()
-        assert len(updates) == 20  # the least, though every third step is often
-        late += [update["weights"]["near"] for update in updates[10:]]
+        held = [0] * 60  # the weights in force in each step
+        for update in updates:
+            held[update["step"] :] = [update["weights"]["near"]] * (60 - update["step"])
+        assert updates[0]["step"] == 3  # a twentieth of the run
+        late += held[30:]
     near = next(corpus for corpus in answer.corpora if corpus.name == "near")
     assert near.weight == pytest.approx(sum(late) / len(late))
 

@@ -12,10 +12,27 @@ from tests.mix.cases import course
 START = {"near": 1 / 3, "far": 1 / 3, "noise": 1 / 3}
 
 
-def test_the_second_half_of_the_updates_counts():
-    assert late_mean(course(0.9, 0.1, 0.5, 0.7))["near"] == pytest.approx(0.6)
-    assert late_mean(course(0.9, 0.1, 0.5, 0.7, 0.9))["near"] == pytest.approx(0.7)
-    assert late_mean(course(0.4)) == {"near": 0.4, "far": 0.3, "noise": 0.3}
+def test_the_second_half_of_the_steps_counts():
+    # Updates after 20, 40, 60 and 80 steps of 100: 0.1 from half-time to 60, 0.5 to 80, then 0.7.
+    late = late_mean(course(0.9, 0.1, 0.5, 0.7), steps=100)
+    assert late["near"] == pytest.approx((10 * 0.1 + 20 * 0.5 + 20 * 0.7) / 50)
+    assert sum(late.values()) == pytest.approx(1)
+    # Of 80 steps 0.1 is left at half-time, exactly, and the last update is held for no step.
+    late = late_mean(course(0.9, 0.1, 0.5, 0.7), steps=80)
+    assert late["near"] == pytest.approx((20 * 0.1 + 20 * 0.5) / 40)
+
+
+def test_weights_count_for_as_many_steps_as_they_were_held():
+    after = {5: 0.9, 10: 0.8, 15: 0.7, 20: 0.6, 38: 0.5, 70: 0.2}
+    late = late_mean([Point(step=s, weights={"a": a}) for s, a in after.items()], steps=100)
+    # Half of the updates are over after 15 steps; of the second fifty 20 have 0.5, and 30 have 0.2.
+    assert late["a"] == pytest.approx((20 * 0.5 + 30 * 0.2) / 50)
+
+
+def test_an_only_update_is_what_there_is():
+    alone = {"near": 0.4, "far": 0.3, "noise": 0.3}
+    for steps in (20, 30, 100):
+        assert late_mean(course(0.4), steps=steps) == pytest.approx(alone)
 
 
 def test_the_interval_is_students():
@@ -63,7 +80,7 @@ def test_the_floor_is_as_far_below_the_largest_as_the_bound_allows():
     assert at_floor(weights, bound=10) == {"b"}  # 0.06 · 1.25 is 0.075
     assert at_floor(weights, bound=3) == {"b", "c"}  # at most half of an equal share, 0.125
     assert at_floor({"a": 0.7, "b": 0.1, "c": 0.1, "d": 0.1}, bound=7) == {"b", "c", "d"}
-    assert at_floor({"a": 0.99, "b": 0.01}, bound=None) == {"b"}
+    assert at_floor({"a": 0.99, "b": 0.01}, bound=None) == set()
     assert at_floor({"a": 0.5, "b": 0.5}, bound=1) == set()
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tawt.mix.result import Point
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
 from tawt.mix.words import in_words, mixture_in_words, percentages, when_again
 from tests.mix.cases import COURSES, answer, course
@@ -46,14 +47,32 @@ def test_what_may_be_chance_is_said():
 
 def test_corpora_at_the_floor_are_named_together():
     lowest = [course(0.5, 10 / 12, 10 / 12)] * 3
-    said = in_words(answer(scores=SURE, courses=lowest))
+    said = in_words(answer(scores=SURE, courses=lowest, bound=10))
     assert any(each.startswith("Not worth their tokens: far and noise;") for each in said)
-    assert not any("Not worth" in each for each in in_words(answer(scores=SURE)))
-    said = in_words(answer(scores=SURE, courses=lowest, wanted=2500))
+    assert not any("Not worth" in each for each in in_words(answer(scores=SURE, bound=10)))
+    said = in_words(answer(scores=SURE, courses=lowest, wanted=2500, bound=10))
     assert any(
         "far and noise" in each and each.endswith("only because the others have too little text.")
         for each in said
     )
+
+
+def test_without_a_bound_nothing_is_at_a_floor_but_hardly_drawn():
+    lowest = [course(0.5, 0.994, 0.994)] * 3  # 0.3% each of the others
+    said = in_words(answer(scores=SURE, courses=lowest))
+    assert "Hardly drawn: far and noise have 0.6% together." in said
+    assert not any("Not worth" in each for each in said)
+    more = [course(0.5, 0.98, 0.98)] * 3  # 1% each
+    assert not any("Hardly" in each for each in in_words(answer(scores=SURE, courses=more)))
+    # What learning gave 0.3% is drawn more often where the first is held.
+    held = in_words(answer(scores=SURE, courses=lowest, wanted=2500))
+    assert not any("Hardly" in each for each in held)
+
+
+def test_what_is_hardly_drawn_may_be_one():
+    shares = {"near": 0.7, "far": 0.002, "noise": 0.298}
+    courses = [[Point(step=20, weights=shares)]] * 3
+    assert "Hardly drawn: far has 0.2%." in in_words(answer(scores=SURE, courses=courses))
 
 
 def test_what_is_held_is_said_with_what_it_would_have_been():
@@ -117,3 +136,10 @@ def test_many_small_sources_are_summed_up():
     alike = {f"s{k}": 1 / 20 for k in range(20)}
     assert mixture_in_words(alike).endswith("85% 17 others")
     assert mixture_in_words({"a": 0.7, "b": 0.25, "c": 0.05}) == "70% a, 25% b, 5% c"
+
+
+def test_one_source_is_used_alone():
+    assert mixture_in_words({"a": 0.001, "b": 0.996, "c": 0.003}) == "b alone"
+    assert mixture_in_words({"a": 0.994, "b": 0.006}) == "99% a, 1% b"
+    said = in_words(answer(scores=SURE, courses=[course(0.5, 0.999, 0.999)] * 3))
+    assert said[0].startswith("Use near alone: 3.100 bits a byte on goal")

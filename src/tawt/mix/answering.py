@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tawt.errors import RunError
-from tawt.mix.passes import MOST_PASSES, capped, passes_over
+from tawt.mix.passes import MOST_PASSES, capped, passes_over, too_rare
 from tawt.mix.result import CorpusShare, Difference, MixResult, Point, RowLoss
 from tawt.mix.shares import at_floor, clipped_interval, late_mean, mean_course, settled, thinned
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
@@ -95,7 +95,7 @@ def answered(
     most = study.config.training.most_passes or MOST_PASSES
     losses = _losses(evidence.scores, study.measure)
     recommended = recommendation(losses)
-    late = [late_mean(course) for course in evidence.courses]
+    late = [late_mean(course, steps=plan.steps) for course in evidence.courses]
     learned = {name: float(np.mean([each[name] for each in late])) for name in study.examples}
     total = sum(study.examples.values())
     by_size = {name: count / total for name, count in study.examples.items()}
@@ -107,6 +107,7 @@ def answered(
     used = chosen if limited is None else limited
     before = passes_over(chosen, study.amounts, wanted=wanted)
     after = passes_over(used, study.amounts, wanted=wanted)
+    rare = too_rare(used, beside=chosen)
     floor = at_floor(learned, bound=study.config.weighting.ratio_bound)
     corpora = [
         CorpusShare(
@@ -143,6 +144,7 @@ def answered(
         is_short=wanted > most * sum(study.amounts.values()),
         seconds=evidence.seconds,
         circumstances=dict(evidence.circumstances),
+        left_out=[corpus.name for corpus in corpora if corpus.name in rare],
     )
 
 

@@ -10,6 +10,7 @@ from tawt import files
 from tawt.files.markdown import escaped, prose
 from tawt.mix.folder import MARKDOWN, MIXTURE_JSON, MIXTURE_YAML
 from tawt.mix.page import mix_page
+from tawt.mix.passes import DECIMALS
 from tawt.mix.result import MIX
 from tawt.mix.tables import CORPORA, LOSSES, corpus_cells, loss_cells
 from tawt.mix.use import how_to_use
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.mix.result import MixResult
-
-_DECIMALS = 6
 
 
 def leave(found: MixResult, folder: Path) -> None:
@@ -44,17 +43,23 @@ def leave(found: MixResult, folder: Path) -> None:
 def mixture_values(found: MixResult) -> dict[str, Any]:
     """The mixture, and how to use it.
 
+    Sources that are left out of it are not named: what reads the file would wait for them.
+
     Args:
         found: The answer.
     """
-    probabilities = rounded(found.mixture)
+    probabilities = rounded(found.handed_out)
     weighting = {"kind": "fixed", "initial": probabilities}
     return {
         "target": found.target,
         "recommended": found.recommended,
         "for": {"amount": round(found.wanted), "unit": found.unit},
         "probabilities": probabilities,
-        "configuration": {"paradigm": "sources only", "weighting": weighting},
+        "configuration": {
+            "paradigm": "sources only",
+            "sources": list(probabilities),
+            "weighting": weighting,
+        },
         "how_to_use": how_to_use(),
         "made_by": f"tawt {__version__}",
     }
@@ -71,9 +76,9 @@ def rounded(mixture: dict[str, float]) -> dict[str, float]:
         {'a': 0.666667, 'b': 0.333333}
     """
     largest = max(mixture, key=lambda name: mixture[name])
-    found = {name: round(share, _DECIMALS) for name, share in mixture.items()}
+    found = {name: round(share, DECIMALS) for name, share in mixture.items()}
     others = sum(share for name, share in found.items() if name != largest)
-    return {**found, largest: round(1 - others, _DECIMALS)}
+    return {**found, largest: round(1 - others, DECIMALS)}
 
 
 def mixture_yaml(mixture: dict[str, Any]) -> str:

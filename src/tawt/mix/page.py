@@ -39,9 +39,9 @@ def _weights(found: MixResult) -> Part:
     recommended = found.recommended == "learned weights"
     return Part(
         title="Learned weights" if not recommended else "How much of each",
-        note="Bars: learned weights, the mean over seeds of the second half of training; over them "
-        "the 95% interval over seeds. Grey strokes: weights by size. In the table: what to use for "
-        f"{short(found.wanted)} {found.unit}, and how often that passes over each source.",
+        note="Bars: learned weights, the mean over the second half of the steps and over seeds, "
+        "and the 95% interval over seeds. Grey strokes: weights by size. In the table: what to use "
+        f"for {short(found.wanted)} {found.unit}, and how often that passes over each source.",
         figure=bars(
             [_bar(corpus) for corpus in found.corpora],
             label=f"Learned weights of the sources for {found.target}",

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 MOST_PASSES = 4.0
 """Over a source, where `training.most_passes` does not say."""
 _LEAST = 1e-12
+_RARE = 1e-3  # a source that is drawn less often is not worth opening its file
+_RARE_SHARE = 0.1  # the same, of an equal share: among a thousand sources each is drawn rarely
+DECIMALS = 6
+"""Of probabilities in files."""
 
 
 def passes_over(
@@ -63,3 +67,26 @@ def capped(
         if not over:
             return held | {name: share * scale for name, share in free.items()}
         held.update({name: limits[name] for name in over})
+
+
+def too_rare(weights: Mapping[str, float], *, beside: Mapping[str, float]) -> set[str]:
+    """The sources that are left out of a mixture, because they would hardly ever be drawn.
+
+    They have less than 0.1% (and less than a tenth of an equal share, among more than a hundred)
+    both before and after sources were held. One that is rare because it is held stays, unless its
+    probability is rounded to zero: programs that wait for every source would wait for ever.
+
+    Args:
+        weights: Probabilities of drawing each, as they are used.
+        beside: The same before any was held.
+
+    Example:
+        >>> too_rare({"a": 0.999, "b": 0.0008, "c": 0.0002}, beside={"a": 0.7, "b": 0, "c": 0.3})
+        {'b'}
+    """
+    least = min(_RARE, _RARE_SHARE / len(weights))
+    return {
+        name
+        for name, share in weights.items()
+        if max(share, beside[name]) < least or not round(share, DECIMALS)
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError
@@ -11,6 +12,7 @@ from tawt.mix.amounts import Budget, duration, short
 from tawt.mix.speed import Speed
 from tawt.mix.study import proxy
 from tawt.training.passes import check_passes
+from tawt.training.rounds import update_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +23,47 @@ if TYPE_CHECKING:
 FEWEST_STEPS = 50
 """A run of fewer says nothing about a mixture."""
 _MOST = 10**9
-_FEWEST_UPDATES = 20
-"""Weights that were moved a handful of times have not gone anywhere."""
+_FIRST = 20
+"""The first updates are no more than this part of a run apart: weights that were moved a handful of
+times have not gone anywhere."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How far apart updates of weights are, as the configuration says."""
+
+    every: int | None
+    """Steps between the first of them; by default one update is due, at the end."""
+    growth: float
+    """How many steps there are between later ones, as a share of all steps so far."""
+
+    def first(self, steps: int) -> int:
+        """Steps between the first updates of a run: fewer, if it is short for what is given.
+
+        Args:
+            steps: Of the run.
+
+        Example:
+            >>> Pace(25, growth=0.25).first(1000), Pace(25, growth=0.25).first(100)
+            (25, 5)
+        """
+        return min(self.every or steps, max(1, steps // _FIRST))
+
+    def updates(self, steps: int) -> int:
+        """How many updates a run has.
+
+        Args:
+            steps: Of the run.
+
+        Example:
+            >>> Pace(5, growth=0.0).updates(100), Pace(5, growth=0.25).updates(100)
+            (20, 11)
+        """
+        every = self.first(steps)
+        if not self.growth:  # of which there may be millions
+            return steps // every
+        due = update_steps(every, growth=self.growth)
+        return sum(1 for _ in takewhile(lambda step: step <= steps, due))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +78,7 @@ class ProxyPlan:
     per_step: float
     """How much a step trains on, in `unit`."""
     speed: Speed
+    update_growth: float = 0.0
 
     @property
     def amount(self) -> float:
@@ -54,7 +96,8 @@ class ProxyPlan:
             learns: Of each run, in the order in which they are begun: whether its weights move.
             workers: Runs at a time.
         """
-        return _seconds(self.speed, self.steps, learns, workers, most_every=self.update_every)
+        pace = Pace(self.update_every, self.update_growth)
+        return _seconds(self.speed, self.steps, learns, workers, pace)
 
     def in_words(self, learns: Sequence[bool], *, workers: int) -> str:
         """What is about to be done.
@@ -102,20 +145,22 @@ def planned(
     Raises:
         ConfigError: They would be too short to say anything.
     """
-    given = study.config.training.update_every
+    settings = study.config.training
+    pace = Pace(settings.update_every, settings.update_growth)
     steps = counted_steps(study, budget=budget, runs=len(learns))
     if steps is None:
         assert budget is not None
         assert budget.seconds is not None
         left = budget.seconds - spent
-        steps = _allowed(study, _fitting(left, speed, learns, workers, given))
-        needed = spent + _seconds(speed, FEWEST_STEPS, learns, workers, most_every=given)
+        steps = _allowed(study, _fitting(left, speed, learns, workers, pace))
+        needed = spent + _seconds(speed, FEWEST_STEPS, learns, workers, pace)
         remedy = f"give at least --budget {round(needed) + 1}s, or fewer --seeds"
         _check_length(steps, runs=len(learns), remedy=remedy)
     return ProxyPlan(
         budget=None if budget is None else budget.text,
         steps=steps,
-        update_every=_every(steps, given),
+        update_every=pace.first(steps),
+        update_growth=pace.growth,
         unit=study.unit,
         per_step=study.per_step,
         speed=speed,
@@ -177,29 +222,20 @@ def _check_length(steps: int, *, runs: int, remedy: str) -> None:
         )
 
 
-def _every(steps: int, given: int | None) -> int:
-    """Steps between updates: as the configuration says, but for runs that are short for that."""
-    return min(given or steps, max(1, steps // _FEWEST_UPDATES))
-
-
-def _seconds(
-    speed: Speed, steps: int, learns: Sequence[bool], workers: int, *, most_every: int | None
-) -> float:
-    updates = steps // _every(steps, most_every)
+def _seconds(speed: Speed, steps: int, learns: Sequence[bool], workers: int, pace: Pace) -> float:
+    updates = pace.updates(steps)
     durations = [speed.of_run(steps, updates=updates if each else 0) for each in learns]
     return speed.start + makespan(durations, workers=workers)
 
 
-def _fitting(
-    seconds: float, speed: Speed, learns: Sequence[bool], workers: int, given: int | None
-) -> int:
+def _fitting(seconds: float, speed: Speed, learns: Sequence[bool], workers: int, pace: Pace) -> int:
     """The largest number of steps whose runs take no longer, by bisection; 0 if too few do."""
     fits, beyond = 0, FEWEST_STEPS
-    while beyond < _MOST and _seconds(speed, beyond, learns, workers, most_every=given) <= seconds:
+    while beyond < _MOST and _seconds(speed, beyond, learns, workers, pace) <= seconds:
         fits, beyond = beyond, 2 * beyond
     while beyond - fits > 1:
         middle = (fits + beyond) // 2
-        if _seconds(speed, middle, learns, workers, most_every=given) <= seconds:
+        if _seconds(speed, middle, learns, workers, pace) <= seconds:
             fits = middle
         else:
             beyond = middle

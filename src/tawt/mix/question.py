@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,7 +15,8 @@ from tawt.mix.folder import MixFolder
 from tawt.mix.leaving import leave
 from tawt.mix.planning import counted_steps, planned
 from tawt.mix.speed import measured_speed
-from tawt.mix.study import examined
+from tawt.mix.study import examined, ignored
+from tawt.report.words import listed
 from tawt.runs import Options
 from tawt.sweeps import Sweep, in_this_process
 from tawt.sweeps.row_runs import RowRuns
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from tawt.mix.planning import ProxyPlan
     from tawt.mix.result import MixResult
     from tawt.mix.study import Study
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +118,9 @@ target 'digit' would stay untrained; ...
     place = MixFolder(folder, config, overwrite=options.overwrite)
     place.check(resume=resume)
     study = examined(config, seed=0)
+    if unused := ignored(config):
+        verb = "is" if len(unused) == 1 else "are"
+        _log.warning("%s %s ignored: a mixture trains on the sources alone.", listed(unused), verb)
     _check_unit(study, tokens)
     kept = place.plan(allowed)
     learns = [row.learns for _ in range(seeds) for row in study.rows]

@@ -25,7 +25,7 @@ class CorpusShare:
 
     name: str
     weight: float
-    """Learned: the mean over seeds, of each run's mean over the second half of its updates."""
+    """Learned: the mean over seeds, of each run's mean over the second half of its steps."""
     interval: Interval | None
     """95% over seeds; none for one seed."""
     by_size: float
@@ -41,7 +41,7 @@ class CorpusShare:
     uncapped_passes: float
     """Over it, with that weight."""
     at_floor: bool
-    """Whether learning took it as low as it may go."""
+    """Whether learning took it as low as `ratio_bound` allows; never without a bound."""
 
     @property
     def is_capped(self) -> bool:
@@ -125,11 +125,20 @@ class MixResult:
     seconds: float
     """Training time of all runs together."""
     circumstances: dict[str, Any] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    """Sources too rare to draw: they are in no file for other programs."""
 
     @property
     def mixture(self) -> dict[str, float]:
         """The probability to draw each source with."""
         return {corpus.name: corpus.probability for corpus in self.corpora}
+
+    @property
+    def handed_out(self) -> dict[str, float]:
+        """The mixture for other programs: without what is left out, adding up to one."""
+        kept = {name: share for name, share in self.mixture.items() if name not in self.left_out}
+        total = sum(kept.values())
+        return {name: share / total for name, share in kept.items()}
 
     @property
     def uncapped(self) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,26 +23,32 @@ _LAST = 0.75  # weights that still move after this share of the steps have not s
 _MOST = 10.0  # times as many tokens: nothing here says anything about more
 _POINTS = 200  # of a course that is kept
 _NEAR_FLOOR = 1.25  # weights this close to the least that the bound allows are at it
-_USUAL_BOUND = 10.0  # the ratio of weights below which nobody looks, where there is no bound
 _FEW = 0.5  # of an equal share: what is above is no floor
 
 
-def late_mean(course: Course) -> dict[str, float]:
-    """The mean of a run's weights over the second half of its updates.
+def late_mean(course: Course, *, steps: int) -> dict[str, float]:
+    """The mean of a run's weights over the second half of its steps.
 
-    Early weights are of a model that knows nothing yet, and the last ones alone are noisy.
+    Early weights are of a model that knows nothing yet, and the last ones alone are noisy. Updates
+    may be further apart as a run goes on, so weights count for as many steps as they were held:
+    until the next update, or to the end. Those in force at half-time count from then on.
 
     Args:
-        course: Of a run.
+        course: Of a run, one update at least.
+        steps: Of the run.
 
     Example:
-        >>> course = [Point(step=s, weights={"a": a}) for s, a in ((1, 0.0), (2, 0.4), (3, 0.8))]
-        >>> round(late_mean(course)["a"], 3)
-        0.6
+        >>> course = [Point(step=s, weights={"a": a}) for s, a in ((1, 0.0), (4, 0.4), (8, 0.8))]
+        >>> round(late_mean(course, steps=10)["a"], 3)  # 0.4 for three steps, 0.8 for two
+        0.56
     """
-    late = course[len(course) // 2 :]
+    starts = [max(point.step, steps / 2) for point in course]
+    held = [end - start for start, end in pairwise([*starts, steps])]
+    if not any(held):  # the only update came at the end
+        return dict(course[-1].weights)
     return {
-        name: float(np.mean([point.weights[name] for point in late])) for name in late[0].weights
+        name: float(np.average([point.weights[name] for point in course], weights=held))
+        for name in course[-1].weights
     }
 
 
@@ -132,13 +139,15 @@ def at_floor(weights: Mapping[str, float], *, bound: float | None) -> set[str]:
 
     Args:
         weights: Learned.
-        bound: β: how many times another weight may exceed the least.
+        bound: β: how many times another weight may exceed the least; without one there is no floor.
 
     Example:
         >>> at_floor({"a": 0.83, "b": 0.09, "c": 0.08}, bound=10) == {"b", "c"}
         True
     """
-    least = max(weights.values()) / (bound or _USUAL_BOUND)
+    if bound is None:
+        return set()
+    least = max(weights.values()) / bound
     few = _FEW / len(weights)
     return {name for name, share in weights.items() if share <= min(_NEAR_FLOOR * least, few)}
 

@@ -70,8 +70,7 @@ class MeasureSpeed:
     def __call__(self, context: Context) -> None:
         """Measure; as many at a time as runs will be."""
         began = time.perf_counter()
-        base = proxy(self.study.config, steps=_ENDLESS, update_every=_EVERY)
-        base = base.model_copy(update={"training": replace(base.training, most_passes=None)})
+        base = timed_config(self.study.config)
         seed = base.seed
         plain = self._step(ROWS[EQUAL].applied(base, seed=seed), context.should_stop)
         updated = self._step(ROWS[LEARNED].applied(base, seed=seed), context.should_stop)
@@ -104,6 +103,19 @@ class MeasureSpeed:
             if not clock.enough:  # it was not the clock that ended it
                 raise
         return clock.timed()
+
+
+def timed_config(config: RunConfig) -> RunConfig:
+    """What is trained while it is timed: without end, with an update after every few steps.
+
+    An update takes what it takes in the runs: as many examples of each source and of the target.
+
+    Args:
+        config: Of a study.
+    """
+    base = proxy(config, steps=_ENDLESS, update_every=_EVERY)
+    training = replace(base.training, most_passes=None, update_growth=0.0)
+    return base.model_copy(update={"training": training})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tawt.config.rows import ROWS
+from tawt.config.presets import PRESETS
+from tawt.config.rows import ROWS, holds_share
 from tawt.errors import ConfigError
 from tawt.runs import building
 from tawt.training.roles import heads_learn
@@ -122,6 +123,28 @@ def proxy(config: RunConfig, *, steps: int, update_every: int) -> RunConfig:
         config.training, steps=steps, update_every=update_every, select="last", patience=None
     )
     return config.model_copy(update={"epochs": 1, "training": training})
+
+
+def ignored(config: RunConfig) -> list[str]:
+    """What the configuration says of the target's part in training, which has none here.
+
+    Args:
+        config: As it was given.
+
+    Example:
+        >>> from tawt.config import parsed
+        >>> config = {"data": {"kind": "digits"}, "target": "digit", "paradigm": "joint"}
+        >>> ignored(parsed(config))
+        ['`paradigm: joint`']
+    """
+    weighting = config.weighting
+    found = []
+    if "paradigm" in config.model_fields_set and config.paradigm != "sources only":
+        found.append(f"`paradigm: {config.paradigm}`")
+    usual = PRESETS[weighting.preset].target_share  # which nobody asked for
+    if holds_share(config) and weighting.target_share != usual:
+        found.append(f"`weighting.target_share: {weighting.target_share}`")
+    return found
 
 
 def _checked_target(config: RunConfig) -> str:

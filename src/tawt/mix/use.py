@@ -12,9 +12,11 @@ def how_to_use() -> dict[str, str]:
         "datasets": "\n".join(
             [
                 read,
+                "# The stream ends with the first corpus that is used up; one that may be repeated",
+                "# four times goes in as corpora[name].repeat(4).",
                 "stream = datasets.interleave_datasets(",
                 "    [corpora[name] for name in mixture], probabilities=list(mixture.values()),",
-                '    seed=0, stopping_strategy="all_exhausted",',
+                '    seed=0, stopping_strategy="first_exhausted",',
                 ")",
             ]
         ),
@@ -22,9 +24,10 @@ def how_to_use() -> dict[str, str]:
             [
                 read,
                 "weights = tawt.Fixed(list(mixture), initial=mixture)",
-                "batches = tawt.Mixture(corpora, weights, batch_size=32, steps=1000)",
+                "drawn = {name: corpora[name] for name in mixture}",
+                "batches = tawt.Mixture(drawn, weights, batch_size=32, steps=1000)",
             ]
         ),
-        "tawt train": f"Copy `paradigm` and `weighting` of `configuration` in {MIXTURE_YAML} into "
-        "the configuration of the run.",
+        "tawt train": "Copy `paradigm`, `sources` and `weighting` of `configuration` in "
+        f"{MIXTURE_YAML} into the configuration of the run.",
     }

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tawt.mix.result import Difference, Interval, MixResult
 
 _NAMED = 3  # sources that a sentence names
+_HARDLY = 0.005  # of what is drawn
+_ALONE = 0.995  # beside which the others are no part of a verdict
 _LITTLE = 0.1  # shares below this are summed up, if others are above
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -21,8 +23,9 @@ _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 def in_words(found: MixResult) -> list[str]:
     """The verdict first, and what else there is to know."""
     sentences = [_verdict(found), *_beside(found)]
-    sentences += _at_floor(found)
+    sentences += _at_floor(found) or _hardly_drawn(found)
     sentences += _repeated(found)
+    sentences += _left_out(found)
     if len(found.seeds) == 1:
         sentences.append(
             "From one seed there are no intervals, and nothing says that another seed would agree; "
@@ -33,7 +36,7 @@ def in_words(found: MixResult) -> list[str]:
 
 
 def mixture_in_words(mixture: Mapping[str, float]) -> str:
-    """Shares in percent, the largest first, the small ones summed up.
+    """Shares in percent, the largest first, the small ones summed up; or one source alone.
 
     Args:
         mixture: Shares that add up to one, by name.
@@ -41,8 +44,12 @@ def mixture_in_words(mixture: Mapping[str, float]) -> str:
     Example:
         >>> mixture_in_words({"news": 0.55, "web": 0.3, "code": 0.08, "mail": 0.07})
         '55% news, 30% web, 15% two others'
+        >>> mixture_in_words({"news": 0.998, "web": 0.002})
+        'news alone'
     """
     ranked = sorted(mixture, key=lambda name: -mixture[name])
+    if mixture[ranked[0]] > _ALONE:
+        return f"{ranked[0]} alone"
     large = [name for name in ranked[:_NAMED] if round(mixture[name], 2) >= _LITTLE]
     named = large or ranked[:_NAMED]
     rest = ranked[len(named) :]
@@ -72,6 +79,18 @@ def percentages(shares: Sequence[float]) -> list[int]:
     for place in sorted(range(len(shares)), key=lambda k: -remainders[k])[: 100 - sum(whole)]:
         whole[place] += 1
     return whole
+
+
+def percent_text(share: float) -> str:
+    """A small share in percent.
+
+    Example:
+        >>> percent_text(0.012), percent_text(0.0004), percent_text(0.00001)
+        ('1.2%', '0.04%', 'less than 0.01%')
+    """
+    if share < 0.0001:
+        return "less than 0.01%"
+    return f"{100 * share:.2f}%" if share < 0.001 else f"{100 * share:.1f}%"
 
 
 def when_again(found: MixResult) -> str:
@@ -153,6 +172,16 @@ def _at_floor(found: MixResult) -> list[str]:
     return [said]
 
 
+def _hardly_drawn(found: MixResult) -> list[str]:
+    """What learning came close to leaving out, where no bound kept it from that."""
+    rare = {name: share for name, share in found.mixture.items() if share < _HARDLY}
+    if not rare or found.recommended != LEARNED:
+        return []
+    have = "has" if len(rare) == 1 else "have"
+    together = " together" if len(rare) > 1 else ""
+    return [f"Hardly drawn: {listed(rare)} {have} {percent_text(sum(rare.values()))}{together}."]
+
+
 def _repeated(found: MixResult) -> list[str]:
     """What would be repeated too often, and what was done about it."""
     most, amount = f"{found.most_passes:.3g}", f"{short(found.wanted)} {found.unit}"
@@ -175,6 +204,17 @@ def _repeated(found: MixResult) -> list[str]:
     return [
         f"Repeated more than {most} times in {amount}: {named}. Beyond that, text that is "
         "repeated teaches little; give more of it."
+    ]
+
+
+def _left_out(found: MixResult) -> list[str]:
+    """What no other program is given."""
+    if not found.left_out:
+        return []
+    share = percent_text(sum(found.mixture[name] for name in found.left_out))
+    return [
+        f"Left out of mixture.yaml and mixture.json: {listed(found.left_out)}, which would have "
+        f"{share} of what is drawn."
     ]
 
 

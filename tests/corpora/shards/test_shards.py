@@ -215,9 +215,12 @@ def test_documents_that_are_held_out_are_among_those_of_a_limit(tmp_path):
     assert sorted(found["train"] + found["dev"]) == sorted(texts[:40])
 
 
-def test_a_fraction_that_leaves_nothing_is_said(tmp_path):
-    path = write_lines(tmp_path / "a.txt", ["one", "two"])
-    with pytest.raises(DataError, match="has 2 documents, and `held_out` leaves none of them for"):
+@pytest.mark.parametrize(
+    ("texts", "counted"), [(["one", "two"], "2 documents"), (["one"], "1 document")]
+)
+def test_a_fraction_that_leaves_nothing_is_said(tmp_path, texts, counted):
+    path = write_lines(tmp_path / "a.txt", texts)
+    with pytest.raises(DataError, match=f"has {counted}, and `held_out` leaves none of them for"):
         made(path, held_out={"dev": 1e-9})
     assert not [each for each in (tmp_path / "cache").iterdir() if each.name != ".locks"]
 
@@ -227,7 +230,11 @@ def test_a_fraction_that_leaves_nothing_is_said(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("\n \n", "has no text: all of its 2 documents are empty."), ("", "is empty; expected text.")],
+    [
+        ("\n \n", "has no text: all of its 2 documents are empty."),
+        ("\n", "has no text: its only document is empty."),
+        ("", "is empty; expected text."),
+    ],
 )
 def test_no_text_is_refused(tmp_path, content, words):
     (tmp_path / "a.txt").write_text(content)

@@ -166,12 +166,17 @@ def _check_documents(
         )
     if not documents:
         skipped = sum(writer.skipped for writer in writers.values())
-        found = f"all of its {skipped} documents are empty" if skipped else "it has no documents"
+        found = "it has no documents"
+        if skipped:
+            found = f"all of its {skipped} documents are empty"
+        if skipped == 1:
+            found = "its only document is empty"
         raise DataError(f"{shown} has no text: {found}.")
     for split, writer in writers.items():
         if not writer.documents:
+            counted = f"{documents} document{'' if documents == 1 else 's'}"
             raise DataError(
-                f"{shown} has {documents} documents, and `held_out` leaves none of them for "
+                f"{shown} has {counted}, and `held_out` leaves none of them for "
                 f"{split}; give more text, or another fraction."
             )
 
