@@ -10,7 +10,7 @@ from tawt.compare.mixing_demo import MIXING_ROWS, mixing_values, write_mixing_de
 from tawt.compare.words import in_words
 from tawt.config import load
 from tawt.config.schema import parsed
-from tawt.demos.library import Collected
+from tawt.demos.stdlib import Collected
 from tawt.errors import ConfigError, RunError
 from tawt.tasks import Measure
 

@@ -12,8 +12,8 @@ import yaml
 from tawt import files
 from tawt.compare import folder as comparison_folder
 from tawt.config.schema import load, parsed
-from tawt.demos.library import collected
-from tawt.demos.library.collecting import TARGET
+from tawt.demos.stdlib import collected
+from tawt.demos.stdlib.collecting import TARGET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

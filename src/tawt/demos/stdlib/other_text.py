@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tawt.demos.grammar import generate
-from tawt.demos.library.paragraphs import folded
+from tawt.demos.stdlib.paragraphs import folded
 from tawt.streams import stream
 
 if TYPE_CHECKING:

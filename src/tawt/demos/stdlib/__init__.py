@@ -5,6 +5,6 @@ the language reference, names of characters) and of the generated grammar. What 
 does not have is left out.
 """
 
-from tawt.demos.library.collecting import Collected, collected
+from tawt.demos.stdlib.collecting import Collected, collected
 
 __all__ = ["Collected", "collected"]

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tawt.demos.library.paragraphs import folded
+from tawt.demos.stdlib.paragraphs import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

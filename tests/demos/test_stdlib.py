@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tawt.demos.library import collected, collecting, other_text
-from tawt.demos.library.modules import LibraryModule, library_module, module_names, package_of
-from tawt.demos.library.paragraphs import folded
+from tawt.demos.stdlib import collected, collecting, other_text
+from tawt.demos.stdlib.modules import LibraryModule, library_module, module_names, package_of
+from tawt.demos.stdlib.paragraphs import folded
 from tawt.errors import DataError
 
 SOURCE = '''\

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tawt.demos.library import other_text
-from tawt.demos.library.modules import library_module, module_names, package_of
+from tawt.demos.stdlib import other_text
+from tawt.demos.stdlib.modules import library_module, module_names, package_of
 from tawt.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tawt.demos.library.modules import LibraryModule
+    from tawt.demos.stdlib.modules import LibraryModule
 
 TARGET, NEAR = "network", "docstrings"
 """Names of the target, and of the source that the demonstration cannot do without."""
