@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _STAGES = (
     *("choosing", "methods", "pairs", "ceilings"),
-    *("proxies", "transferred", "large", "pretrained"),
+    *("mixed", "proxies", "transferred", "large", "pretrained"),
 )
 
 
@@ -76,6 +76,7 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         "methods": lambda: plan.methods(records, sources, targets, budgets=budgets, seeds=seeds),
         "pairs": lambda: plan.pairs(records, targets, budgets=budgets),
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
+        "mixed": lambda: plan.mixed(budgets=budgets, seeds=seeds),
         "proxies": lambda: plan.proxies(records, targets, seeds=seeds),
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
         "large": lambda: plan.large(records, targets, seeds=seeds),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.mixing.records import Record, Records
 
 EQUAL, BY_SIZE, TEMPERED = "equal weights", "by size", "square root of the size"
+MIXED = "equal weights, sixteen corpora a step"
 SINGLE, PAIR = "single corpus", "pair of corpora"
 OURS, OURS_STEPS = "tawt, fresh batches", "tawt, training steps"
 OURS_THEN, OURS_CAPPED = "tawt, then the target", "tawt, at most 4 passes"
@@ -160,6 +161,14 @@ def pretrained(records: Records, targets: Sequence[str], *, seeds: int) -> Itera
                     **shared,
                 )
     yield Spec(name="as it comes", kind="fixed", budget=0, setup=PRETRAINED)
+
+
+def mixed(*, budgets: Sequence[int], seeds: int) -> Iterator[Spec]:
+    """Equal weights where each of a step's sixteen windows is drawn by itself."""
+    settings = {"batch_size": 1, "accumulation": 16}
+    for budget in budgets:
+        for seed in range(seeds):
+            yield Spec(name=MIXED, kind="fixed", budget=16 * budget, seed=seed, settings=settings)
 
 
 def _alike(sources: Sequence[str], *, budget: int, seed: int) -> Iterator[Spec]:

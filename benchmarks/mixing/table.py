@@ -17,6 +17,7 @@ from benchmarks.mixing import plan
 from benchmarks.mixing.choosing import CHOSEN_ON, chosen
 from benchmarks.mixing.records import Record, Records
 from benchmarks.mixing.setups import SMALL
+from benchmarks.mixing.words import FOOT, HEAD
 from tawt.significance import interval
 
 if TYPE_CHECKING:
@@ -129,13 +130,13 @@ def page(records: Records) -> str:
     budgets = sorted({record["spec"]["budget"] for record in records.matching(name=plan.OURS)})
     whole = [Budget(records, budget) for budget in budgets]
     whole = sorted((b for b in whole if b.targets and b.seeds), key=lambda b: -len(b.seeds))
-    parts = [_HEAD.format(verdict=_verdict(whole[0]))]
+    parts = [HEAD.format(verdict=_verdict(whole[0]))]
     for budget in whole:
         parts += ["\n".join(_recovered(budget)), "\n".join(_bits(budget))]
     parts += ["\n".join(_settings(records)), "\n".join(_course(whole[0]))]
     if records.matching(name=plan.GIVEN, setup=SMALL):
         parts.append("\n".join(_transfer(records, whole)))
-    return "\n\n".join([*parts, _FOOT]) + "\n"
+    return "\n\n".join([*parts, FOOT]) + "\n"
 
 
 def _worthwhile(budget: Budget) -> list[str]:
@@ -185,9 +186,23 @@ def _recovered(budget: Budget) -> Iterator[str]:
         each = " | ".join(f"{mean(shares(budget, name, target)):.0f}" for target in targets)
         means = [_with_interval(_by_seed(budget, name, some)) for some in (targets, apart)]
         yield f"| {_SHOWN.get(name, name)} | {each} | {' | '.join(means)} |"
+    yield from _mixed(budget, targets)
     for source in _ALONE:
         each = " | ".join(f"{_alone(budget, source, target):.0f}" for target in targets)
         yield f"| {source} alone (seed 0) | {each} | | |"
+
+
+def _mixed(budget: Budget, targets: Sequence[str]) -> Iterator[str]:
+    """Equal weights where a step's windows are of all corpora, if that was trained; of one seed."""
+    found = budget.records.matching(name=plan.MIXED, budget=16 * budget.budget, seed=0)
+    if found:
+        scores = found[0]["scores"]
+        shares = (
+            (budget.score(plan.EQUAL, target, 0) - scores[target]["test"]) / budget.headroom(target)
+            for target in targets
+        )
+        cells = " | ".join(f"{100 * share:.0f}" for share in shares)
+        yield f"| {plan.MIXED} (seed 0, CPU) | {cells} | | |"
 
 
 def _alone(budget: Budget, source: str, target: str) -> float:
@@ -290,50 +305,6 @@ def _transfer(records: Records, whole: Sequence[Budget]) -> Iterator[str]:
             f"| {target} | {equal:.2f} | {own:.2f} | {mean(scores):.2f} ({len(scores)} seeds) | "
             f"{ceiling:.2f} ({' + '.join(best)}) |"
         )
-
-
-_HEAD = """# Choosing among corpora
-
-**{verdict}.**
-
-A byte model of 1.7 million parameters (2 layers, width 256, windows of 256 bytes, 16 to a step)
-is trained from nothing on 16 corpora of up to 1 MB: eight in English, six in other languages,
-shuffled words and random letters. The target is 200 lines of a text for which no corpus was named;
-the model is scored on its held-out lines, those among the 200 left out. Every method pays for what
-it measures: a budget is so many steps, and windows that go through the model at updates are taken
-from it. *Headroom* is what lies between equal weights and the best of all single corpora and of the
-pairs of the best four, found by training on each with the first seed and chosen on dev text; that
-search is not charged for its trainings, and does not train on the 200 lines.
-
-**Read the shares with two things in mind.**
-
-- **Much of the headroom is not about which corpus is near.** All windows of a step are of one
-  corpus, and a small model that is pulled to and fro between sixteen of them learns little:
-  on two targets *any* corpus of English, even its words shuffled, recovers most of the headroom
-  (the last rows of the first table). Drawing every window of a step from another corpus should make
-  equal weights much better, and all shares smaller. That is not measured here; `tawt` draws a
-  step's task, not a window's, whichever method sets the weights.
-- **Peers were not tuned.** Of our settings twenty were tried on chemistry and galician; each peer
-  has one, with updates that cost it a third of the budget or more. Their rows say what they do out
-  of the box in this loop, not what they can do."""
-
-_FOOT = """## How the peers differ from their papers
-
-Each is one file beside `TargetAware`, whose docstring says what differs.
-
-- **DoReMi** is not told the target: half of its budget trains the reference model, and weights
-  follow the excess loss in the other half. It answers another question.
-- **DoGE** uses ten times the step size of its paper, times the steps between two updates. Its final
-  weights are right on most targets; it comes to them late.
-- **Bandit** is EXP3 as in FLAD; it measures one source an update.
-- **DSIR** chooses windows by hashed n-grams before training, as many as the budget trains on: two
-  fifths of all text at 900 steps, where it is meant to choose a small part of a large corpus. It is
-  not charged for choosing.
-- **"then the target"** passes over the 200 lines three times at the end, and is charged for it;
-  **"as one more source"** gives them an equal share.
-
-Made by `python -m benchmarks.mixing` and `python -m benchmarks.mixing.table` on one NVIDIA H200
-(torch 2.11, TF32), 16 processes side by side. Every record is in `mixing.jsonl.gz`."""
 
 
 if __name__ == "__main__":
