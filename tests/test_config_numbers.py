@@ -22,6 +22,11 @@ SECTIONS = {  # what stands around a field of each kind of section
     "arrays": {"data": {"kind": "arrays", "tasks": {"goal": {"train": "a.npz"}}}},
     "text": {"data": {"kind": "text", "tasks": {"goal": TASK}}, "model": {"encoder": "x"}},
     "grammar": {"data": {"kind": "grammar"}, "model": {"encoder": "x"}},
+    "unlabelled": {
+        "target": "near",
+        "data": {"kind": "text", "tasks": {"near": TASK, "goal": {**TASK, "kind": "unlabelled"}}},
+        "model": {"encoder": "x"},
+    },
 }
 
 
@@ -74,7 +79,7 @@ def walked(section, kind, place=()):
 def values_with(place, section, value):
     """A configuration that is good but for one value."""
     kinds = {"DigitsData": "digits", "TextTask": "text", "GrammarData": "grammar"}
-    texts = {"EncoderConfig": "text", "ArrayTask": "arrays"}
+    texts = {"EncoderConfig": "text", "ArrayTask": "arrays", "UnlabelledTask": "unlabelled"}
     found = _copied(SECTIONS[{**kinds, **texts}.get(section.__name__, "digits")])
     if place[-2:] in (("group", "count"), ("training", "unit_examples")):
         found["weighting"] = {"unit": "group"}  # without which they have no effect

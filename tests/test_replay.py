@@ -61,7 +61,7 @@ def test_recorded_passes_find_what_backward_passes_find():
             model,
             tasks,
             {name: task.train for name, task in tasks.items()},
-            count=16,
+            counts=dict.fromkeys(tasks, 16),
             weighting=weights(joint=False),
             seed=0,
             update=1,

@@ -473,7 +473,7 @@ def test_a_sources_own_loss_is_of_examples_drawn_as_often_as_they_count():
             model,
             {"near": task},
             {"near": task.train},
-            count=40,
+            counts={"near": 40},
             weighting=weighting,
             seed=0,
             update=update,

@@ -115,7 +115,7 @@ def fresh(parts, count):
         model,
         tasks,
         {name: task.train for name, task in tasks.items()},
-        count=count,
+        counts=dict.fromkeys(tasks, count),
         weighting=Fixed(list(tasks)),
         seed=3,
         update=1,

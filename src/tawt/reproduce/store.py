@@ -37,7 +37,10 @@ _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
         "steps": None,
         "most_passes": None,
         "compile": False,
+        "update_growth": 0.0,
+        "target_examples": None,
     },
+    "data": {"cache": None},
 }
 
 
@@ -121,7 +124,7 @@ def key(config: RunConfig) -> str:
     values["weighting"]["curvature"]["rank"] = 20
     for section, defaults in _CAME_SINCE.items():
         for name, default in defaults.items():
-            if values[section][name] == default:
+            if name in values[section] and values[section][name] == default:
                 del values[section][name]
     return key_of(by_contents(values))
 

@@ -19,7 +19,12 @@ GROUPS = ["a", "b", "a", "b", "a", "a"]
         pa.array(TEXTS, pa.large_string()),
         pa.array(TEXTS).dictionary_encode(),
         pa.array([text.encode() for text in TEXTS], pa.binary()),
-        pa.array(TEXTS, pa.string_view()),
+        pytest.param(
+            pa.array(TEXTS, pa.string_view()),
+            marks=pytest.mark.skipif(
+                int(pa.__version__.split(".")[0]) < 21, reason="this pyarrow cannot write it"
+            ),
+        ),
     ],
     ids=["string", "large string", "dictionary", "binary", "view"],
 )
