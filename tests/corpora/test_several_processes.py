@@ -39,8 +39,8 @@ def assert_alike(one, two):
     """Two finished runs came to the same, to 1e-5."""
     ours, theirs = RunFolder(one).record(), RunFolder(two).record()
     for split, scores in ours["scores"]["goal"].items():
-        assert theirs["scores"]["goal"][split] == pytest.approx(scores, abs=1e-5)
-    assert theirs["weights"] == pytest.approx(ours["weights"], abs=1e-5)
+        assert theirs["scores"]["goal"][split] == pytest.approx(scores, rel=1e-5, abs=1e-5)
+    assert theirs["weights"] == pytest.approx(ours["weights"], rel=1e-5, abs=1e-5)
     first, second = (load_file(path / "model/model.safetensors") for path in (one, two))
     for name, value in first.items():
         torch.testing.assert_close(second[name], value, atol=1e-4, rtol=1e-3)
