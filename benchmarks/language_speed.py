@@ -259,7 +259,7 @@ def _tawt(
         settings=Settings(
             batch_size=batch,
             steps=steps,
-            sampling="weight",
+            sampling="mixed",
             learning_rate=_RATE,
             precision="bf16",
             compile=True,

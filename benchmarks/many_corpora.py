@@ -122,7 +122,7 @@ class Setting:
         """A whole training, from training steps where weights are learned."""
         weighting = self.learned() if learns else Fixed(self.sources, initial="uniform")
         settings = Settings(
-            sampling="weight",
+            sampling="mixed",
             steps=steps,
             batch_size=_WINDOWS,
             update_every=steps // 3,

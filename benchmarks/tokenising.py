@@ -166,7 +166,7 @@ def _start(folder: Path, size: int) -> Finding:
         "data": {"kind": "corpora", "corpora": corpora, "cache": str(folder / "cache")},
         "target": "goal",
         "paradigm": "sources only",
-        "training": {"sampling": "weight", "steps": 10},
+        "training": {"sampling": "mixed", "steps": 10},
     }
     config.write_text(yaml.safe_dump(values), encoding="utf-8")
     _call(_STARTING, str(config))

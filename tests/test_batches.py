@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tawt.tasks import Batch, Examples
-from tawt.training.batches import Loader, Schedule
+from tawt.training.batches import Loader
 from tawt.training.parts import Parts
+from tawt.training.schedule import Schedule
 
 SIZES = {"one": 1, "ragged": 37, "many": 1000}
 SHARES = {"one": 0.55, "ragged": 0.4, "many": 0.05}

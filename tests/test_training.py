@@ -18,7 +18,7 @@ from tawt.simplex import mirror_step
 from tawt.tasks import Examples, MultiTaskModel, Task
 from tawt.training import JointTraining, PreTraining, Settings, SingleTask, loop, train
 from tawt.training import stretch as stretches
-from tawt.training.batches import Schedule
+from tawt.training.schedule import Schedule
 from tawt.training.selection import Selection
 from tawt.training.settings import learning_rate
 from tawt.weighting import Fixed, TargetAware, UpdateRule

@@ -14,9 +14,9 @@ from tawt.errors import ConfigError, Interrupted, WeightsError
 from tawt.hypergradient import Cosine, CurvatureWeighted
 from tawt.tasks import MultiTaskModel
 from tawt.training import JointTraining, PreTraining, Settings, train
-from tawt.training.batches import Schedule
 from tawt.training.checkpoints import read, to_bytes
 from tawt.training.fresh import FreshLosses
+from tawt.training.schedule import Schedule
 from tawt.weighting import Fixed, TargetAware, UpdateRule
 from tawt.weighting.observing import Observer
 

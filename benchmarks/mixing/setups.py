@@ -17,7 +17,7 @@ _TRAINING: dict[str, Any] = {
     "batch_size": 16,
     "warmup": 0.05,
     "weight_decay": 0.1,
-    "sampling": "weight",
+    "sampling": "mixed",
     "select": "last",
 }
 

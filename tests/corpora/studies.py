@@ -36,7 +36,7 @@ class CorpusStudy:
             "training": {
                 "batch_size": 8,
                 "learning_rate": 0.01,
-                "sampling": "weight",
+                "sampling": "mixed",
                 "steps": 24,
                 "update_every": 4,
                 "gradient_examples": 8,

@@ -20,6 +20,7 @@ from tests.corpora.tokenizers import write_tokenizer
 
 WAYS = {
     "drawn anew": {},
+    "one corpus a step": {"training.sampling": "weight"},
     "most passes": {"training.most_passes": 3},
     "from training steps": {"training.measure": "training steps", "training.most_passes": 4},
     "by size": {"training.sampling": "size", "training.steps": None},

@@ -233,7 +233,7 @@ def test_there_must_be_something_to_resume(corpora, tmp_path):
     [
         ("target", {"goal": 0.5, "far": 0.5}, "answers for one target"),
         ("weighting.unit", "example", "weighs whole sources; got `weighting.unit: example`"),
-        ("training", {"sampling": "size", "steps": None}, "needs `training.sampling: weight`"),
+        ("training", {"sampling": "size", "steps": None}, "needs `training.sampling: mixed`"),
         ("sources", ["near"], r"at least two sources; got 1\. Add another"),
         ("training.steps", 49, "fewer than 50 steps each.* raise `training.steps`"),
         ("data.corpora.goal.held_out", {}, "neither dev nor test examples"),

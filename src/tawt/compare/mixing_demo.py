@@ -108,7 +108,7 @@ def mixing_values(sources: Iterable[str], *, steps: int = STEPS) -> dict[str, An
             "steps": steps,
             "batch_size": 8,
             "learning_rate": 0.003,
-            "sampling": "weight",
+            "sampling": "mixed",
             "select": "last",
         },
     }

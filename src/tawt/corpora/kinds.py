@@ -57,6 +57,7 @@ class LanguageModelling(Kind):
     metric = "bits_per_byte"
     measure = Measure(lower_is_better=True, unit="bits a byte")
     is_labelled = False
+    shares_head = True
 
     def head(self, width: int) -> nn.Module:
         """Nothing: the output layer is shared by all tasks, and belongs to the representation."""

@@ -33,6 +33,7 @@ _TRAINING = {
 _ROBUST: Mapping[str, Mapping[str, Any]] = {
     "weighting": {"scale": 30.0, "ratio_bound": None},
     "training": {
+        "sampling": "mixed",
         "update_every": 5,
         "update_growth": 0.25,
         "gradient_examples": 2,

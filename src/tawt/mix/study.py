@@ -158,10 +158,10 @@ def _checked_target(config: RunConfig) -> str:
             "Leave it out.",
             place=("weighting", "unit"),
         )
-    if config.training.sampling != "weight":
+    if config.training.sampling == "size":
         raise ConfigError(
-            "A mixture is how often each source is drawn, which needs `training.sampling: weight`; "
-            f"got {config.training.sampling!r}.",
+            "A mixture is how often each source is drawn, which needs `training.sampling: mixed` "
+            f"(or `weight`, one source a step); got {config.training.sampling!r}.",
             place=("training", "sampling"),
         )
     return config.target

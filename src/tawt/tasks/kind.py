@@ -25,6 +25,8 @@ class Kind(ABC):
     """How that score is read: in percent, higher being better, unless the kind says otherwise."""
     is_labelled: ClassVar[bool] = True
     """Whether examples have labels, by which a distance to the task can be measured."""
+    shares_head: ClassVar[bool] = False
+    """Whether all tasks of the kind have the same head, so that a batch may be of several tasks."""
 
     @abstractmethod
     def head(self, width: int) -> nn.Module:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor
 
-from tawt.training.batches import weighed
 from tawt.training.devices import anywhere
 from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.finishing import finished
@@ -30,24 +29,26 @@ from tawt.training.roles import checked_roles, heads_learn
 from tawt.training.rounds import rounds
 from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
-from tawt.training.skipped import SkippedSteps
+from tawt.training.skipped import SEVERAL, SkippedSteps
+from tawt.training.steps import weighed
 from tawt.training.stretch import Stretch, on_frozen, stretch_for
 from tawt.training.watching import Watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from accelerate import Accelerator
 
     from tawt.tasks import Batch, MultiTaskModel, Task
-    from tawt.training.batches import Step
     from tawt.training.keeping import Keeping
     from tawt.training.paradigms import Paradigm, Phase
     from tawt.training.result import Predictions, TrainingResult
     from tawt.training.rounds import Round
+    from tawt.training.steps import Step
     from tawt.weighting import Weighting
 
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
+_PLANNED = 4096  # steps at once: enough for loaders with workers, and little memory
 
 
 class Loop:
@@ -125,21 +126,29 @@ class Loop:
 
     def _train_round(self, phase: Phase, main: Stretch, heads: Stretch | None, part: Round) -> None:
         shares, length = main.weighting.weights.shares(), main.schedule.length
-        epoch, taken = self.position.epoch, self.taken
-        steps = main.schedule.steps(epoch, part.first, part.last, shares=shares, taken=taken)
-        before = epoch * length
+        before = self.position.epoch * length
         self.model.train()
-        fetched = main.loader.fetch(weighed(steps, main.weighting.weights))
+        fetched = self._fetched(main, part, shares)
         for number, (step, parts) in enumerate(fetched, start=part.first + 1):
             closes = number == length or (before + number) % self.settings.accumulation == 0
             rate = learning_rate(before + number - 1, main.total, self.settings, peak=main.peak)
             self._step(main, step, parts, shares=shares, rate=rate, closes=closes)
-            self.taken[step.task] += len(step.indices)
+            self.taken.update({task: len(found) for task, found in step.examples.items()})
             self.position = self.position.next_step()
             if part.closes and number == part.last:
                 self._close_round(phase, heads)
             if closes:  # gradients that are half added up are no state to save
                 self._after_step(phase, main, heads)
+
+    def _fetched(
+        self, main: Stretch, part: Round, shares: Mapping[str, float]
+    ) -> Iterator[tuple[Step, list[Batch]]]:
+        """The batches of a round, which may have more steps than are planned at once."""
+        epoch, taken = self.position.epoch, self.taken
+        for first in range(part.first, part.last, _PLANNED):
+            last = min(first + _PLANNED, part.last)
+            steps = main.schedule.steps(epoch, first, last, shares=shares, taken=taken)
+            yield from main.loader.fetch(weighed(steps, main.weighting.weights))
 
     def _step(
         self,
@@ -152,23 +161,29 @@ class Loop:
         closes: bool,
     ) -> None:
         """One batch forward and back; the optimiser moves when it `closes` an accumulation."""
-        size = len(step.indices)
-        scale = stretch.schedule.scale(step.task, size, shares=shares)
-        mean = stretch.loader.processes / size  # each of several processes has its share of them
+        task, mixed = step.task, step.is_mixed
+        scale = 1.0 if mixed else stretch.schedule.scale(task, step.size, shares=shares)
+        mean = stretch.loader.processes / step.size  # each process has its share of them
         numbers = torch.tensor([mean, scale / self.settings.accumulation, rate])
-        self.watching.begin(stretch, step.task, scale)
+        if not mixed:  # a gradient of several tasks says little about each
+            self.watching.begin(stretch, task, scale)
         self.replay(
-            (stretch.name, step.task),
-            partial(self._compute, stretch, step.task, closes),
+            (stretch.name, task, mixed),
+            partial(self._compute, stretch, task, SEVERAL if mixed else task, closes),
             ([(part.inputs, part.labels, part.factors) for part in parts], numbers),
         )
         if closes:
             self.watching.end(stretch)
 
     def _compute(
-        self, stretch: Stretch, task: str, closes: bool, given: tuple[list[Any], Tensor]
+        self,
+        stretch: Stretch,
+        task: str,
+        named: str,
+        closes: bool,
+        given: tuple[list[Any], Tensor],
     ) -> None:
-        """A step on the device, which it never waits for."""
+        """A step on the device, which it never waits for; its task is `named` if it is skipped."""
         parts, (mean, scale, rate) = given
         before = [buffer.clone() for buffer in self.buffers]
         whole = stretch.moves == "everything"
@@ -200,7 +215,7 @@ class Loop:
             stretch.spoilt.zero_()
         else:
             stretch.spoilt |= bad
-        self.skipped.add(task, bad)
+        self.skipped.add(named, bad)
 
     def _close_round(self, phase: Phase, heads: Stretch | None) -> None:
         if not phase.weighs_sources:

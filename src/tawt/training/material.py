@@ -8,12 +8,12 @@ from tawt.gradients import trainable
 from tawt.per_example import ExampleNorms
 from tawt.streams import stream
 from tawt.tasks.examples import Subset
-from tawt.training.batches import Schedule
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
-from tawt.training.passes import check_passes, steps_per_epoch
+from tawt.training.passes import check_mixed, check_passes, steps_per_epoch
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
+from tawt.training.schedule import Schedule
 from tawt.training.settings import Settings
 from tawt.training.watching import AIM_EVERY
 from tawt.weighting import Fixed
@@ -121,6 +121,8 @@ class Material:
         sizes = {name: len(found) for name, found in examples.items()}
         limited = self._settings if phase.weighs_sources else _UNLIMITED
         batch_size, epochs = self._settings.batch_size, phase.epochs
+        if self._settings.sampling == "mixed":
+            check_mixed([self.tasks[name] for name in names])
         check_passes(sizes, limited, batch_size=batch_size, epochs=epochs)
         return Schedule(
             sizes,
@@ -129,6 +131,7 @@ class Material:
             explored=_EXPLORED if watched else 0.0,
             # A gradient of one task says what one of several does not.
             hold=self._settings.accumulation if watched else 1,
+            alone_every=AIM_EVERY if watched else None,
             seed=self._seed,
             phase=phase.name,
             steps_per_epoch=steps_per_epoch(limited, epochs),

@@ -1,4 +1,4 @@
-"""How often the examples of each task are trained on."""
+"""How often the examples of each task may be trained on, and which tasks in one batch."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from tawt.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from tawt.tasks import Task
     from tawt.training.settings import Settings
 
 
@@ -64,3 +65,20 @@ all sources give 120; lower `steps` or raise `most_passes`.
             "lower `steps` or raise `most_passes`.",
             place=("training", "most_passes"),
         )
+
+
+def check_mixed(tasks: Sequence[Task]) -> None:
+    """Refuse to put examples of tasks into one batch that do not share a head.
+
+    Raises:
+        ConfigError: Naming two that differ.
+    """
+    first = tasks[0]
+    for task in tasks[1:]:
+        if not (first.kind.shares_head and task.kind == first.kind):
+            raise ConfigError(
+                "`sampling: mixed` puts examples of all tasks into every batch, so they must share "
+                f"the whole model, as corpora do; {first.name!r} and {task.name!r} have heads of "
+                "their own. Use `sampling: weight`.",
+                place=("training", "sampling"),
+            )

@@ -15,7 +15,7 @@ _CHOICES = {
     "measure": ("fresh batches", "training steps"),
     "decay": ("linear", "none"),
     "precision": ("fp32", "bf16"),
-    "sampling": ("size", "weight"),
+    "sampling": ("size", "weight", "mixed"),
     "select": ("best", "last"),
 }
 
@@ -58,19 +58,21 @@ class Settings:
     precision: Literal["fp32", "bf16"] = "fp32"
     """bf16 where the device has it; weights are kept in fp32."""
 
-    sampling: Literal["size", "weight"] = "size"
-    """Which task a step trains on: tasks in proportion to their size, the loss scaled so that the
-    objective is Σ ω_t L_t (the authors' scheme); or task t with probability ω_t."""
+    sampling: Literal["size", "weight", "mixed"] = "size"
+    """What a step trains on: one task, each in proportion to its size, the loss scaled so that the
+    objective is Σ ω_t L_t (the authors' scheme); one task, t with probability ω_t; or, `mixed`,
+    examples of all tasks, ω_t of them from task t. Tasks that are mixed must share the whole model,
+    as corpora do."""
 
     steps: int | None = None
     """Steps on the sources, in place of `epochs` passes over them; `epochs` then says into how many
     parts of the same length they are divided, after each of which dev examples are scored. With
-    `sampling: weight`."""
+    `sampling: weight` or `mixed`."""
 
     most_passes: float | None = None
-    """With `sampling: weight`: every example of a task comes once before any comes again, and a
-    task is left out after so many passes over it. By default examples are drawn anew at every
-    step, without a limit."""
+    """With `sampling: weight` or `mixed`: every example of a task comes once before any comes
+    again, and a task is left out after so many passes over it. By default examples are drawn anew
+    at every step, without a limit."""
 
     update_every: int | None = None
     """Steps between weight updates; once an epoch by default."""
@@ -155,12 +157,12 @@ class Settings:
             )
 
     def _check_budget(self) -> None:
-        """A number of steps, or of passes, is kept to by drawing tasks by weight."""
+        """A number of steps, or of passes, is kept to where tasks are drawn by weight."""
         for name in ("steps", "most_passes"):
-            if getattr(self, name) is not None and self.sampling != "weight":
+            if getattr(self, name) is not None and self.sampling == "size":
                 raise ConfigError(
-                    f"`{name}` needs `sampling: weight`, which draws the task of every step; got "
-                    f"{self.sampling!r}.",
+                    f"`{name}` needs `sampling: weight` (or `mixed`), which draws tasks by their "
+                    f"weights; got {self.sampling!r}.",
                     place=(name,),
                 )
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tawt.training.processes import Processes
 
 
+SEVERAL = "several tasks"
+"""What a mixed step is counted as."""
+
+
 class SkippedSteps:
     """How many steps of each task were skipped, counted on the device and read now and then.
 
@@ -28,13 +32,13 @@ class SkippedSteps:
         >>> skipped = SkippedSteps(["a", "b"], torch.device("cpu"), allowed=10)
         >>> skipped.add("b", torch.tensor(True))
         >>> skipped.counts()
-        {'a': 0, 'b': 1}
+        {'a': 0, 'b': 1, 'several tasks': 0}
     """
 
     def __init__(self, names: Sequence[str], device: torch.device, *, allowed: int) -> None:
         self._allowed = allowed
-        self._positions = {name: position for position, name in enumerate(names)}
-        self.tally = torch.zeros(len(names), dtype=torch.long, device=device)
+        self._positions = {name: position for position, name in enumerate([*names, SEVERAL])}
+        self.tally = torch.zeros(len(self._positions), dtype=torch.long, device=device)
 
     def add(self, task: str, bad: Tensor) -> None:
         """Count a step of the task if it was bad; does not wait for the device."""
@@ -60,7 +64,8 @@ class SkippedSteps:
         if total <= self._allowed:
             return
         worst = max(counts, key=lambda name: counts[name])
-        where = f", {counts[worst]} of them on task {worst!r}" if counts[worst] else ""
+        task = worst if worst == SEVERAL else f"task {worst!r}"
+        where = f", {counts[worst]} of them on {task}" if counts[worst] else ""
         where += f" ({updates[-1]})" if updates else ""
         raise TrainingError(
             f"{total} steps or updates were skipped because a loss or gradient was not finite"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor, nn
 
-from tawt.training.batches import Loader, Schedule
+from tawt.training.batches import Loader
 from tawt.training.optimisers import optimiser_for
 from tawt.training.parts import Parts
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tawt.tasks import MultiTaskModel
     from tawt.training.material import Material
     from tawt.training.paradigms import Phase
+    from tawt.training.schedule import Schedule
     from tawt.training.settings import Settings
     from tawt.weighting import Weighting
 

@@ -55,7 +55,7 @@ class Watching:
 
     def compare(self, stretch: Stretch) -> None:
         """Take the products of the gradient that is there, and of a target's the next direction."""
-        if self._observer is None or stretch.weighting is not self._weighting:
+        if self._observer is None or stretch.weighting is not self._weighting or not self._scales:
             return
         self._numbers.copy_(self._observer.compared(self._parameters, renews=self._is_targets))
 

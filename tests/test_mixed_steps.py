@@ -1,0 +1,230 @@
+"""Steps on examples of several tasks: each task's share of them, and the objective Σ ω_t L_t."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from tawt.errors import ConfigError
+from tawt.tasks import Batch
+from tawt.training import JointTraining, Settings, SourcesOnly, stretch, train
+from tawt.training.batches import joined
+from tawt.training.schedule import Schedule
+from tawt.training.steps import Step, weighed
+from tawt.weighting import Fixed
+from tawt.weights import SourceWeights
+from tests.guesses import Guess, Guessing, model, tasks
+
+SIZES = {"one": 1, "ragged": 37, "many": 1000}
+SHARES = {"one": 0.05, "ragged": 0.4, "many": 0.55}
+
+
+def schedule(sizes=SIZES, *, batch_size=16, **how):
+    return Schedule(sizes, batch_size=batch_size, sampling="mixed", seed=0, phase="x", **how)
+
+
+def counts(steps):
+    return [{task: len(found) for task, found in step.examples.items()} for step in steps]
+
+
+# How many examples of each task
+
+
+@given(
+    parts=st.lists(st.floats(0.0, 1.0), min_size=2, max_size=6).filter(any),
+    batch_size=st.integers(1, 40),
+)
+def test_a_step_has_each_tasks_share_rounded_up_or_down(parts, batch_size):
+    shares = {f"t{place}": part / sum(parts) for place, part in enumerate(parts)}
+    plan = schedule(dict.fromkeys(shares, 50), batch_size=batch_size)
+    for found in counts(plan.steps(0, 0, 5, shares=shares)):
+        assert sum(found.values()) == batch_size
+        for task, share in shares.items():
+            assert abs(found.get(task, 0) - share * batch_size) < 1 + 1e-9
+
+
+def test_over_many_steps_tasks_have_their_shares():
+    steps = counts(schedule(batch_size=3).steps(0, 0, 4000, shares=SHARES))
+    total = sum(map(Counter, steps), Counter())
+    for task, share in SHARES.items():
+        # Rounding at random has at most the variance of a coin, a step.
+        assert abs(total[task] - 12_000 * share) < 4 * (4000 / 4) ** 0.5
+
+
+def test_examples_are_drawn_alike():
+    steps = schedule({"a": 20, "b": 20}, batch_size=10).steps(
+        0, 0, 800, shares={"a": 0.5, "b": 0.5}
+    )
+    seen = np.bincount(np.concatenate([step.examples["a"] for step in steps]), minlength=20)
+    assert stats.chisquare(seen).pvalue > 0.01
+    assert all(len(set(step.examples["a"].tolist())) == 5 for step in steps)
+
+
+def test_a_task_with_fewer_examples_than_its_share_has_some_twice():
+    [step] = schedule({"a": 2, "b": 20}, batch_size=10).steps(0, 0, 1, shares={"a": 0.5, "b": 0.5})
+    assert len(step.examples["a"]) == 5
+    assert set(step.examples["a"].tolist()) <= {0, 1}
+
+
+def test_a_task_without_weight_is_never_drawn():
+    steps = schedule().steps(0, 0, 50, shares={"one": 0.0, "ragged": 1.0, "many": 0.0})
+    assert counts(steps) == [{"ragged": 16}] * 50
+
+
+@pytest.mark.parametrize("most_passes", [None, 1, 2.5])
+def test_steps_planned_from_the_middle_are_those_planned_at_once(most_passes):
+    sizes, shares = {"a": 40, "b": 30}, {"a": 0.6, "b": 0.4}
+    plan = schedule(sizes, batch_size=7, most_passes=most_passes, steps_per_epoch=10)
+    whole = plan.steps(0, 0, 10, shares=shares)
+    for middle in (1, 4, 9):
+        taken = sum(map(Counter, counts(whole[:middle])), Counter())
+        rest = plan.steps(0, middle, 10, shares=shares, taken=taken)
+        assert counts(rest) == counts(whole[middle:])
+        for one, other in zip(whole[middle:], rest, strict=True):
+            np.testing.assert_array_equal(one.indices, other.indices)
+
+
+def test_no_example_comes_again_before_all_have_come_and_what_is_used_up_leaves_room():
+    plan = schedule({"a": 16, "b": 40}, batch_size=8, most_passes=2)
+    steps = plan.steps(0, 0, 14, shares={"a": 0.9, "b": 0.1})
+    assert all(step.size == 8 for step in steps)
+    total = sum(map(Counter, counts(steps)), Counter())
+    assert total == {"a": 32, "b": 80}
+    for task, size in plan.sizes.items():
+        seen = np.concatenate([step.examples[task] for step in steps if task in step.examples])
+        for start in (0, size):
+            assert sorted(seen[start : start + size]) == list(range(size))
+
+
+@pytest.mark.parametrize("hold", [1, 3])
+def test_every_so_many_steps_one_is_on_a_single_task(hold):
+    plan = schedule(hold=hold, alone_every=5, explored=0.3)
+    steps = plan.steps(0, 0, 60, shares=SHARES)
+    alone = [position for position, step in enumerate(steps) if not step.is_mixed]
+    assert alone == [position for position in range(60) if position // hold % 5 == 0]
+    held = [steps[position].task for position in alone]
+    assert all(len(set(held[start : start + hold])) == 1 for start in range(0, len(held), hold))
+
+
+# What is fetched
+
+
+STEP = Step(
+    "a", {"a": np.array([3, 1, 4]), "b": np.array([1, 5])}, torch.arange(5.0), is_mixed=True
+)
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 5])
+def test_processes_share_a_step_with_its_factors(processes):
+    found = []
+    for process in range(processes):
+        mine = STEP.share(process, processes)
+        names = [task for task, indices in mine.examples.items() for _ in indices]
+        found += zip(names, mine.indices.tolist(), mine.factors.tolist(), strict=True)
+    assert sorted(found) == [
+        ("a", 1, 1.0),
+        ("a", 3, 0.0),
+        ("a", 4, 2.0),
+        ("b", 1, 3.0),
+        ("b", 5, 4.0),
+    ]
+
+
+def test_a_process_without_an_example_takes_part_with_one_of_no_weight():
+    mine = STEP.share(6, 7)
+    assert (mine.size, mine.factors.tolist()) == (1, [0.0])
+
+
+def test_batches_are_joined_row_after_row():
+    draw = torch.Generator().manual_seed(0)
+    made = [
+        Batch({"tokens": torch.randn(rows, 3, generator=draw)}, torch.randn(rows, generator=draw))
+        for rows in (2, 1, 4)
+    ]
+    whole = joined(made)
+    assert torch.equal(whole.inputs["tokens"], torch.cat([each.inputs["tokens"] for each in made]))
+    assert torch.equal(whole.labels, torch.cat([each.labels for each in made]))
+
+
+def test_examples_of_tasks_with_weights_on_examples_count_by_them():
+    class Doubled(SourceWeights):
+        def relative(self, name, indices):
+            return None if name == "b" else 1.0 + torch.as_tensor(indices)
+
+    uniform = SourceWeights.uniform(["a", "b"])
+    [step] = weighed([STEP], Doubled(uniform.units, uniform.logs))
+    assert step.factors.tolist() == [4.0, 2.0, 5.0, 1.0, 1.0]
+    [step] = weighed([STEP], uniform)
+    assert step.factors is None
+
+
+# Training
+
+
+@pytest.fixture
+def plain_sgd(monkeypatch):
+    """Plain gradient descent in AdamW's place: steps that can be worked by hand."""
+
+    def optimiser_for(parameters, *, weight_decay):
+        return torch.optim.SGD(list(parameters), lr=0.0, weight_decay=weight_decay, fused=True)
+
+    monkeypatch.setattr(stretch, "optimiser_for", optimiser_for)
+
+
+@pytest.mark.usefixtures("plain_sgd")
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_mixed_steps_are_those_of_plain_gradient_descent(accumulation):
+    """Each is on the mean loss of its examples; Σ ω_t L_t is what that is on average."""
+    shares, rate, total = {"near": 0.7, "far": 0.3}, 0.05, 12
+    settings = Settings(
+        sampling="mixed", batch_size=5, steps=total, learning_rate=rate, decay="none",
+        clip_norm=None, accumulation=accumulation,
+    )  # fmt: skip
+    ours = model()
+    train(
+        ours,
+        tasks=tasks(),
+        target="goal",
+        paradigm=SourcesOnly(epochs=1),
+        weighting=Fixed(["near", "far"], initial=shares),
+        settings=settings,
+        seed=1,
+    )
+    values = {task.name: task.train.values for task in tasks()}
+    plan = Schedule(
+        {"near": 40, "far": 60}, batch_size=5, sampling="mixed", seed=1, phase="sources",
+        steps_per_epoch=total,
+    ).steps(0, 0, total, shares=shares)  # fmt: skip
+    guess = Guess().guess.item()
+    for start in range(0, total, accumulation):
+        gradients = []
+        for step in plan[start : start + accumulation]:
+            rows = torch.cat([values[task][found] for task, found in step.examples.items()])
+            gradients.append(float((2 * (guess - rows.double())).mean()))
+        guess -= rate * sum(gradients) / accumulation
+    assert ours.representation.guess.item() == pytest.approx(guess, rel=1e-5)
+
+
+class Own(Guessing):
+    """A kind whose tasks have heads of their own."""
+
+    shares_head = False
+
+
+def test_tasks_with_heads_of_their_own_are_not_mixed():
+    some = [replace(task, kind=Own()) for task in tasks()]
+    with pytest.raises(ConfigError, match="'near' and 'far' have heads of their own") as raised:
+        train(
+            model(),
+            tasks=some,
+            target="goal",
+            paradigm=JointTraining(epochs=1),
+            weighting=Fixed(["near", "far", "goal"]),
+            settings=Settings(sampling="mixed"),
+        )
+    assert raised.value.place == ("training", "sampling")
