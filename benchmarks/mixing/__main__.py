@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _STAGES = (
     *("choosing", "methods", "pairs", "ceilings"),
-    *("mixed", "proxies", "transferred", "large", "pretrained"),
+    *("proxies", "transferred", "large", "pretrained"),
 )
 
 
@@ -72,11 +72,10 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
     sources, budgets, seeds = source_names(options.data), options.budgets, options.seeds
     targets = options.targets or target_names(options.data)
     stages = {
-        "choosing": lambda: plan.choosing(sources, budgets),
+        "choosing": lambda: plan.choosing(budgets),
         "methods": lambda: plan.methods(records, sources, targets, budgets=budgets, seeds=seeds),
         "pairs": lambda: plan.pairs(records, targets, budgets=budgets),
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
-        "mixed": lambda: plan.mixed(budgets=budgets, seeds=seeds),
         "proxies": lambda: plan.proxies(records, targets, seeds=seeds),
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
         "large": lambda: plan.large(records, targets, seeds=seeds),

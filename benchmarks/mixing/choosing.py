@@ -1,4 +1,4 @@
-"""Which setting of ours is reported: the best on two targets, the others being kept apart."""
+"""Which setting of a method is reported: the best on two targets, the others being kept apart."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from benchmarks.mixing.records import Records
 
 CHOSEN_ON = ("chemistry", "galician")
-CANDIDATE = "candidate"
-_STEPS = "training steps"
+FRESH, STEPS = "candidate, fresh batches", "candidate, training steps"
+DOGE, BANDIT = "candidate, DoGE", "candidate, bandit"
+DSIR, DOREMI = "candidate, DSIR", "candidate, DoReMi"
+FAMILIES = (FRESH, STEPS, DOGE, BANDIT, DSIR, DOREMI)
 
 
 def _settings(every: int, growth: float, sources: int, target: int, **more: Any) -> dict[str, Any]:
@@ -27,65 +29,99 @@ def _settings(every: int, growth: float, sources: int, target: int, **more: Any)
     }
 
 
-_SETTINGS: tuple[dict[str, Any], ...] = (
-    _settings(20, 0.0, 8, 8),
+_OFTEN, _SELDOM = _settings(5, 0.25, 2, 32), _settings(20, 0.0, 8, 8)
+_MEASURED: tuple[dict[str, Any], ...] = (
+    _SELDOM,
     _settings(5, 0.25, 4, 64),
-    _settings(5, 0.25, 2, 32),
+    _OFTEN,
     _settings(5, 0.5, 4, 64),
     _settings(5, 0.5, 2, 32),
     _settings(5, 1.0, 4, 64),
     _settings(10, 0.5, 4, 64),
-    _settings(5, 0.0, 2, 40, measure=_STEPS),
-    _settings(5, 0.0, 2, 20, measure=_STEPS),
-    _settings(10, 0.0, 8, 40, measure=_STEPS),
 )
-_SCALES = (10.0, 30.0)
+_WATCHED = (
+    _settings(5, 0.0, 2, 40, measure="training steps"),
+    _settings(5, 0.0, 2, 20, measure="training steps"),
+    _settings(10, 0.0, 8, 40, measure="training steps"),
+)
+_SCALES = (10.0, 30.0, 100.0)
 
 
-def candidates(target: str, *, budget: int) -> Iterator[Spec]:
-    """All settings that are tried, for one target."""
-    for settings in _SETTINGS:
-        for scale in _SCALES:
-            yield Spec(
-                name=CANDIDATE,
-                kind="target-aware",
-                target=target,
-                budget=budget,
-                settings=settings,
-                rule={"scale": scale},
-            )
+def for_target(target: str, *, budget: int) -> Iterator[Spec]:
+    """All settings that are tried of methods that are told the target."""
+    shared: dict[str, Any] = {"target": target, "budget": budget}
+    ours: dict[str, Any] = {"kind": "target-aware", **shared}
+    for scale in _SCALES:
+        for settings in _MEASURED:
+            yield Spec(name=FRESH, settings=settings, rule={"scale": scale}, **ours)
+        for settings in _WATCHED:
+            yield Spec(name=STEPS, settings=settings, rule={"scale": scale}, **ours)
+    yield from _peers(shared)
 
 
-def chosen(records: Records) -> tuple[Spec, Spec]:
-    """The best by fresh batches, and the best by training steps.
+def _peers(shared: dict[str, Any]) -> Iterator[Spec]:
+    for settings in (_OFTEN, _SELDOM):
+        for size in (0.03, 0.1, 0.3, 1.0):
+            rule = {"step_size": size}
+            yield Spec(name=DOGE, kind="doge", settings=settings, rule=rule, **shared)
+    for every, examples in ((1, 2), (2, 4), (5, 8)):
+        often = {"update_every": every, "gradient_examples": examples}
+        for exploration in (None, 0.1):
+            explores = {"exploration": exploration}
+            yield Spec(name=BANDIT, kind="bandit", settings=often, rule=explores, **shared)
+    for passes in (1.0, 4.0, 16.0):
+        yield Spec(name=DSIR, kind="dsir", rule={"passes": passes}, **shared)
+
+
+def for_all(*, budget: int) -> Iterator[Spec]:
+    """All settings that are tried of methods that are not told the target."""
+    for settings in (_OFTEN, _SELDOM):
+        for size in (1.0, 10.0):
+            rule = {"step_size": size}
+            yield Spec(name=DOREMI, kind="excess-loss", budget=budget, settings=settings, rule=rule)
+
+
+def chosen(records: Records) -> dict[str, Spec]:
+    """The best setting of each family.
 
     Best is what has the lowest dev score, in units of what lies between equal weights and the
-    best of all candidates, on average over targets and budgets.
+    best of all candidates, on average over the two targets and all budgets.
     """
-    tried = records.matching(name=CANDIDATE)
-    if not tried:
+    found = {family: _best(records, family) for family in FAMILIES if records.matching(name=family)}
+    if FRESH not in found:
         raise SystemExit("no setting was tried yet; run the stage `choosing` first")
-    cells = sorted({(record["spec"]["target"], record["spec"]["budget"]) for record in tried})
+    return found
+
+
+def _best(records: Records, family: str) -> Spec:
+    tried = records.matching(name=family)
+    cells = sorted({(t, r["spec"]["budget"]) for r in tried for t in r["scores"] if t in CHOSEN_ON})
     losses: dict[str, list[float]] = {}
     specs: dict[str, Spec] = {}
     for target, budget in cells:
-        here = [r for r in tried if (r["spec"]["target"], r["spec"]["budget"]) == (target, budget)]
         equal = records.score(target, split="dev", name="equal weights", budget=budget, seed=0)
-        best = min(record["scores"][target]["dev"] for record in here)
+        best = _lowest(records, target, budget)
         assert equal is not None
-        for record in here:
+        for record in tried:
             spec = record["spec"]
+            if spec["budget"] != budget or target not in record["scores"]:
+                continue
             key = f"{spec['settings']} {spec['rule']}"
             specs[key] = Spec(
-                name=CANDIDATE,
-                kind="target-aware",
-                settings=spec["settings"],
-                rule=spec["rule"],
+                name=family, kind=spec["kind"], settings=spec["settings"], rule=spec["rule"]
             )
             loss = (record["scores"][target]["dev"] - best) / (equal - best)
             losses.setdefault(key, []).append(loss)
     whole = {key: mean(found) for key, found in losses.items() if len(found) == len(cells)}
-    ranked = sorted(whole, key=lambda key: whole[key])
-    fresh = next(key for key in ranked if _STEPS not in key)
-    steps = next(key for key in ranked if _STEPS in key)
-    return specs[fresh], specs[steps]
+    return specs[min(whole, key=lambda key: whole[key])]
+
+
+def _lowest(records: Records, target: str, budget: int) -> float:
+    """Of all candidates of all families, on dev text."""
+    return min(
+        record["scores"][target]["dev"]
+        for record in records
+        if record["spec"]["name"] in FAMILIES
+        and record["spec"]["budget"] == budget
+        and target in record["scores"]
+    )

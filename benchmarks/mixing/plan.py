@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from itertools import combinations
-from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.mixing.choosing import CHOSEN_ON, candidates, chosen
+import numpy as np
+
+from benchmarks.mixing import choosing as choices
+from benchmarks.mixing.choosing import CHOSEN_ON, chosen
 from benchmarks.mixing.setups import LARGE, LORA, PRETRAINED, SMALL, TINY
 from benchmarks.mixing.spec import Spec
+from tawt.mix.result import Point
+from tawt.mix.shares import late_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,25 +20,28 @@ if TYPE_CHECKING:
     from benchmarks.mixing.records import Record, Records
 
 EQUAL, BY_SIZE, TEMPERED = "equal weights", "by size", "square root of the size"
-MIXED = "equal weights, sixteen corpora a step"
 SINGLE, PAIR = "single corpus", "pair of corpora"
 OURS, OURS_STEPS = "tawt, fresh batches", "tawt, training steps"
 OURS_THEN, OURS_CAPPED = "tawt, then the target", "tawt, at most 4 passes"
-PAPER, ROBUST = "tawt, preset paper", "tawt, preset robust"
+SCALE_1, BOUND_10 = "tawt, c = 1, no bound", "tawt, c = 1, bound of 10"
+EQUAL_ALONE, OURS_ALONE = "equal weights, one corpus a step", "tawt, one corpus a step"
 EQUAL_THEN, AS_SOURCE = "equal, then the target", "the target as one more source"
+TARGET_ALONE, AS_IT_COMES = "the target alone", "as it comes"
 DOREMI, DOGE, BANDIT, DSIR = "DoReMi", "DoGE", "bandit (EXP3)", "DSIR"
-GIVEN = "weights of a smaller model"
+GIVEN, SEARCHED = "weights of a smaller model", "corpora that the small model's search found"
 _BEST = 4  # single corpora whose pairs are tried
-_MEASURED: dict[str, Any] = {"update_every": 20, "gradient_examples": 8}
-_PROXY_BUDGET, _LARGE_BUDGET, _PRETRAINED_BUDGET = 300, 600, 120
+_ONE_CORPUS = {"sampling": "weight"}
+_LEARNED_AT = 900  # the budget whose weights are handed out
+_LARGE_BUDGET, _PRETRAINED_BUDGET = 600, 120
 
 
-def choosing(sources: Sequence[str], budgets: Sequence[int]) -> Iterator[Spec]:
-    """Candidates for our settings, and what they are compared with."""
+def choosing(budgets: Sequence[int]) -> Iterator[Spec]:
+    """Candidates for the settings of all methods, and what they are compared with."""
     for budget in budgets:
-        yield from _alike(sources, budget=budget, seed=0)
+        yield Spec(name=EQUAL, kind="fixed", budget=budget)
+        yield from choices.for_all(budget=budget)
         for target in CHOSEN_ON:
-            yield from candidates(target, budget=budget)
+            yield from choices.for_target(target, budget=budget)
 
 
 def methods(
@@ -48,7 +55,8 @@ def methods(
     """Every method on every target; and of the first seed, every single corpus."""
     for seed in range(seeds):
         for budget in budgets:
-            yield from _alike(sources if seed == 0 else [], budget=budget, seed=seed)
+            some = sources if seed == 0 else []
+            yield from _alike(records, some, budget=budget, seed=seed)
             for target in targets:
                 yield from _for_target(records, target, budget=budget, seed=seed)
 
@@ -96,88 +104,84 @@ def ceiling(records: Records, target: str, *, budget: int) -> tuple[str, ...]:
 
 def proxies(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """Weights that a model of a tenth of the size learns."""
-    fresh, _ = chosen(records)
+    fresh = chosen(records)[choices.FRESH]
     for seed in range(seeds):
         for target in targets:
-            yield fresh.of(name=OURS, target=target, budget=_PROXY_BUDGET, seed=seed, setup=TINY)
+            yield fresh.of(name=OURS, target=target, budget=_LEARNED_AT, seed=seed, setup=TINY)
 
 
 def transferred(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """The model itself, with the weights that a tenth of it has learned."""
     for seed in range(seeds):
         for target in targets:
-            learned = records.matching(name=OURS, target=target, setup=TINY)
-            yield Spec(
-                name=GIVEN,
-                kind="fixed",
-                target=target,
-                weights=handed_out(learned),
-                budget=_PROXY_BUDGET,
-                seed=seed,
-            )
+            weights = handed_out(records.matching(name=OURS, target=target, setup=TINY))
+            yield _given(target, weights, budget=_LEARNED_AT, seed=seed)
 
 
 def large(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """A model of eleven times the size: equal weights, those of the small one, and its own."""
-    fresh, _ = chosen(records)
+    fresh = chosen(records)[choices.FRESH]
     for seed in range(seeds):
         shared: dict[str, Any] = {"budget": _LARGE_BUDGET, "seed": seed, "setup": LARGE}
         yield Spec(name=EQUAL, kind="fixed", **shared)
         for target in targets:
-            learned = records.matching(name=OURS, target=target, setup=SMALL)
-            weights = handed_out(learned)
-            yield Spec(name=GIVEN, kind="fixed", target=target, weights=weights, **shared)
+            found = records.matching(name=OURS, target=target, setup=SMALL, budget=_LEARNED_AT)
+            yield _given(target, handed_out(found), **shared)
             yield fresh.of(name=OURS, target=target, **shared)
+            best = ceiling(records, target, budget=_LEARNED_AT)
+            yield Spec(name=SEARCHED, kind="fixed", target=target, sources=best, **shared)
+
+
+def _given(target: str, weights: dict[str, float], **shared: Any) -> Spec:
+    return Spec(name=GIVEN, kind="fixed", target=target, weights=weights, **shared)
 
 
 def handed_out(records: Sequence[Record]) -> dict[str, float]:
-    """The weights of the second half of training, their mean over runs."""
-    halves = [
-        [weights for step, weights in record["course"] if 2 * step >= record["steps"]]
+    """The weights that `tawt mix` would hand out: of the second half of training, mean of runs."""
+    means = [
+        late_mean(
+            [Point(step=step, weights=weights) for step, weights in record["course"]],
+            steps=record["steps"],
+        )
         for record in records
     ]
-    means = [
-        {name: mean(weights[name] for weights in half) for name in half[0]}
-        for half in halves
-        if half
-    ]
-    return {name: mean(each[name] for each in means) for name in means[0]} if means else {}
+    return {name: float(np.mean([each[name] for each in means])) for name in means[0]}
 
 
 def pretrained(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
-    """A pretrained model that goes on: equal weights, learned ones, and the target alone."""
-    fresh, _ = chosen(records)
-    # Its tokenizer makes fewer and longer windows, and it knows what to look for from the start.
-    settings = {"update_every": 5, "update_growth": 0.5, "gradient_examples": 4}
+    """A pretrained model that goes on: on equal weights, on learned ones, on the target alone."""
+    fresh = chosen(records)[choices.FRESH]
+    # Its tokenizer makes fewer and longer windows, so an update takes fewer of them.
+    settings = {**fresh.settings, "gradient_examples": 2, "target_examples": 16}
+    yield Spec(name=AS_IT_COMES, kind="fixed", budget=0, setup=PRETRAINED)
     for seed in range(seeds):
         for setup in (PRETRAINED, LORA):
-            shared: dict[str, Any] = {"budget": _PRETRAINED_BUDGET, "seed": seed, "setup": setup}
-            yield Spec(name=EQUAL, kind="fixed", **shared)
+            shared: dict[str, Any] = {"seed": seed, "setup": setup}
+            yield Spec(name=EQUAL, kind="fixed", budget=_PRETRAINED_BUDGET, **shared)
             for target in targets:
-                yield fresh.of(
-                    name=OURS,
+                yield Spec(
+                    name=TARGET_ALONE,
+                    kind="fixed",
                     target=target,
-                    settings={**settings, "target_examples": 32},
+                    budget=0,
+                    then_target=3,
                     **shared,
                 )
-    yield Spec(name="as it comes", kind="fixed", budget=0, setup=PRETRAINED)
+                on = {"target": target, "budget": _PRETRAINED_BUDGET, **shared}
+                ours = fresh.of(settings=settings, **on)
+                yield ours.of(name=OURS)
+                yield ours.of(name=OURS_THEN, then_target=3)
+                yield Spec(name=EQUAL_THEN, kind="fixed", then_target=3, **on)
 
 
-def mixed(*, budgets: Sequence[int], seeds: int) -> Iterator[Spec]:
-    """Equal weights where each of a step's sixteen windows is drawn by itself."""
-    settings = {"batch_size": 1, "accumulation": 16}
-    for budget in budgets:
-        for seed in range(seeds):
-            yield Spec(name=MIXED, kind="fixed", budget=16 * budget, seed=seed, settings=settings)
-
-
-def _alike(sources: Sequence[str], *, budget: int, seed: int) -> Iterator[Spec]:
+def _alike(records: Records, sources: Sequence[str], *, budget: int, seed: int) -> Iterator[Spec]:
     """Mixtures that do not depend on the target, and the corpora one by one."""
     shared: dict[str, Any] = {"budget": budget, "seed": seed}
     yield Spec(name=EQUAL, kind="fixed", **shared)
+    yield Spec(name=EQUAL_ALONE, kind="fixed", settings=_ONE_CORPUS, **shared)
     yield Spec(name=BY_SIZE, kind="by size", **shared)
     yield Spec(name=TEMPERED, kind="tempered", **shared)
-    yield Spec(name=DOREMI, kind="excess-loss", settings=_MEASURED, **shared)
+    yield chosen(records)[choices.DOREMI].of(name=DOREMI, **shared)
     for source in sources:
         yield Spec(name=SINGLE, kind="fixed", sources=(source,), **shared)
 
@@ -185,19 +189,18 @@ def _alike(sources: Sequence[str], *, budget: int, seed: int) -> Iterator[Spec]:
 def _for_target(records: Records, target: str, *, budget: int, seed: int) -> Iterator[Spec]:
     """Methods that are told what the target is."""
     shared: dict[str, Any] = {"target": target, "budget": budget, "seed": seed}
-    fresh, steps = (spec.of(**shared) for spec in chosen(records))
+    best = {family: spec.of(**shared) for family, spec in chosen(records).items()}
+    fresh = best[choices.FRESH]
     yield fresh.of(name=OURS)
-    yield steps.of(name=OURS_STEPS)
+    yield best[choices.STEPS].of(name=OURS_STEPS)
     yield fresh.of(name=OURS_THEN, then_target=3)
     yield fresh.of(name=OURS_CAPPED, settings={**fresh.settings, "most_passes": 4.0})
-    yield fresh.of(name=PAPER, rule={"scale": 1.0})
-    robust = {"scale": 1.0, "ratio_bound": 10.0, "own_alignment": "held-out"}
-    yield fresh.of(name=ROBUST, rule=robust)
-    # Ten times the paper's step, times the steps between two updates: the best that was tried.
-    doge = {"step_size": 0.1}
-    yield Spec(name=DOGE, kind="doge", settings=_MEASURED, rule=doge, **shared)
-    bandit = {"update_every": 2, "gradient_examples": 4}
-    yield Spec(name=BANDIT, kind="bandit", settings=bandit, **shared)
-    yield Spec(name=DSIR, kind="dsir", **shared)
+    yield fresh.of(name=OURS_ALONE, settings={**fresh.settings, **_ONE_CORPUS})
+    yield fresh.of(name=SCALE_1, rule={"scale": 1.0})
+    bound = {"scale": 1.0, "ratio_bound": 10.0, "own_alignment": "held-out"}
+    yield fresh.of(name=BOUND_10, rule=bound)
+    yield best[choices.DOGE].of(name=DOGE)
+    yield best[choices.BANDIT].of(name=BANDIT)
+    yield best[choices.DSIR].of(name=DSIR)
     yield Spec(name=EQUAL_THEN, kind="fixed", then_target=3, **shared)
     yield Spec(name=AS_SOURCE, kind="fixed", with_target=True, **shared)

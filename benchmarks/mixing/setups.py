@@ -46,7 +46,11 @@ class Setup:
 SETUPS = {
     TINY: Setup(model={"layers": 2, "width": 72, "heads": 4}, learning_rate=3e-3),
     SMALL: Setup(model={"layers": 2, "width": 256, "heads": 4}, learning_rate=2e-3),
-    LARGE: Setup(model={"layers": 6, "width": 512, "heads": 8}, learning_rate=1e-3),
+    LARGE: Setup(
+        model={"layers": 6, "width": 512, "heads": 8},
+        learning_rate=1e-3,
+        training={"precision": "bf16"},
+    ),
     PRETRAINED: Setup(model={}, learning_rate=1e-4, window=128, training={"precision": "bf16"}),
     LORA: Setup(
         model={"lora": {"rank": 16, "alpha": 32}},

@@ -27,7 +27,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "results" / "mixing.md"
 KEPT = PAGE.with_suffix(".jsonl.gz")
 _WORTHWHILE = 0.1  # bits a byte: below it, a share of the headroom is mostly noise
 _ROWS = (
-    *(plan.OURS, plan.OURS_STEPS, plan.OURS_THEN, plan.OURS_CAPPED, plan.PAPER, plan.ROBUST),
+    *(plan.OURS, plan.OURS_STEPS, plan.OURS_THEN, plan.OURS_CAPPED),
+    *(plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
     *(plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED),
     *(plan.EQUAL_THEN, plan.AS_SOURCE),
 )
@@ -36,8 +37,6 @@ _OTHER_LANGUAGES = ("dutch", "french", "german", "italian", "portuguese", "spani
 _NEAR = {"galician": _OTHER_LANGUAGES, "afrikaans": ("dutch", "german")}
 """Corpora in another language than English that may be near; all others are far."""
 _ALONE = ("web", "newspaper", "shuffled words")
-_SHOWN = {plan.PAPER: "tawt, c = 1, no bound", plan.ROBUST: "tawt, c = 1, bound of 10"}
-"""Rows that the records call by a preset whose rule alone they take."""
 
 
 class Budget:
@@ -185,24 +184,10 @@ def _recovered(budget: Budget) -> Iterator[str]:
     for name in _ROWS:
         each = " | ".join(f"{mean(shares(budget, name, target)):.0f}" for target in targets)
         means = [_with_interval(_by_seed(budget, name, some)) for some in (targets, apart)]
-        yield f"| {_SHOWN.get(name, name)} | {each} | {' | '.join(means)} |"
-    yield from _mixed(budget, targets)
+        yield f"| {name} | {each} | {' | '.join(means)} |"
     for source in _ALONE:
         each = " | ".join(f"{_alone(budget, source, target):.0f}" for target in targets)
         yield f"| {source} alone (seed 0) | {each} | | |"
-
-
-def _mixed(budget: Budget, targets: Sequence[str]) -> Iterator[str]:
-    """Equal weights where a step's windows are of all corpora, if that was trained; of one seed."""
-    found = budget.records.matching(name=plan.MIXED, budget=16 * budget.budget, seed=0)
-    if found:
-        scores = found[0]["scores"]
-        shares = (
-            (budget.score(plan.EQUAL, target, 0) - scores[target]["test"]) / budget.headroom(target)
-            for target in targets
-        )
-        cells = " | ".join(f"{100 * share:.0f}" for share in shares)
-        yield f"| {plan.MIXED} (seed 0, CPU) | {cells} | | |"
 
 
 def _alone(budget: Budget, source: str, target: str) -> float:
@@ -228,7 +213,7 @@ def _bits(budget: Budget) -> Iterator[str]:
             f"{mean(budget.score(name, target, seed) for seed in budget.seeds):.2f}"
             for target in budget.targets
         ]
-        yield f"| {_SHOWN.get(name, name)} | {' | '.join(cells)} |"
+        yield f"| {name} | {' | '.join(cells)} |"
     little = [target for target in budget.targets if target not in _worthwhile(budget)]
     for target in little:
         yield ""

@@ -19,7 +19,7 @@ from tawt.corpora.importance import Buckets, log_importance, resampled
 from tawt.corpora.networks import language_model
 from tawt.streams import derived_seed
 from tawt.tasks.examples import Subset
-from tawt.training import PreTraining, SourcesOnly, train
+from tawt.training import PreTraining, SingleTask, SourcesOnly, train
 from tawt.training.devices import accelerator_for
 from tawt.training.evaluation import evaluate
 from tawt.weighting.bandit import Bandit
@@ -101,17 +101,20 @@ def _fitted(
     every = list(chosen.values())
     model = _model(config, every, spec)
     accelerator = accelerator_for(config.training.precision, device=where.device)
-    if not spec.budget:
+    if not spec.budget and not spec.then_target:
         return model.to(accelerator.device), None
     paradigm: Any = SourcesOnly(epochs=1)
-    if spec.then_target:
+    if not spec.budget:
+        paradigm = SingleTask(epochs=spec.then_target)
+        every = [chosen[target]]
+    elif spec.then_target:
         paradigm = PreTraining(epochs=1, fine_tune_epochs=spec.then_target)
     found = train(
         model,
         tasks=every,
         target=target,
         paradigm=paradigm,
-        weighting=_weighting(spec, sources, target, chosen),
+        weighting=_weighting(spec, sources, target, chosen) if spec.budget else None,
         settings=_settings(spec, config.training, sources=len(sources), after=tasks[target].train),
         seed=spec.seed,
         accelerator=accelerator,
@@ -142,7 +145,7 @@ def _with_reference(spec: Spec, where: Where) -> Spec:
         some = Subset(task.train, np.arange(min(len(task.train), 128)))
         said = evaluate(model, task, some, batch_size=64, device=accelerator.device)
         reference[task.name] = said.scores["loss"]
-    return half.of(rule={"reference": reference})
+    return half.of(rule={**spec.rule, "reference": reference})
 
 
 def _model(config: Any, tasks: list[Task], spec: Spec) -> MultiTaskModel:
@@ -154,6 +157,8 @@ def _model(config: Any, tasks: list[Task], spec: Spec) -> MultiTaskModel:
 def _settings(spec: Spec, usual: Settings, *, sources: int, after: Examples) -> Settings:
     """With as many steps as the budget leaves; passes over the target afterwards are paid for."""
     settings = replace(usual, **spec.settings)
+    if not spec.budget:
+        return settings
     spent = -(-spec.then_target * len(after) // settings.batch_size)
     left = spec.of(budget=spec.budget - spent)
     return replace(settings, steps=affordable_steps(left, settings, sources=sources))
@@ -190,10 +195,13 @@ def _roots(sizes: dict[str, int]) -> dict[str, float]:
 def _selected(
     tasks: dict[str, Task], sources: list[str], target: str, spec: Spec
 ) -> dict[str, Task]:
-    """Of every source, the windows that importance resampling keeps: one pass of the budget."""
+    """Of every source, the windows that importance resampling keeps.
+
+    As many as the budget has room for, divided by the passes that are to be made over them.
+    """
     texts = [_texts(tasks[name]) for name in sources]
     flat = [text for found in texts for text in found]
-    wanted = min(len(flat), spec.budget * _BATCH)
+    wanted = min(len(flat), round(spec.budget * _BATCH / spec.rule.get("passes", 1.0)))
     logs = log_importance(flat, target=Buckets.of(_texts(tasks[target])), sources=Buckets.of(flat))
     kept = resampled(logs, count=wanted, seed=spec.seed)
     first, found = 0, {}
