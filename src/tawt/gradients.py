@@ -244,7 +244,7 @@ def _all_inside(modules: Iterable[nn.Module]) -> list[nn.Module]:
         module = waiting.pop()
         if id(module) not in found:
             found[id(module)] = module
-            waiting += [child for child in module._modules.values() if child is not None]
+            waiting += module.children()
     return list(found.values())
 
 

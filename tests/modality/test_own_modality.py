@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from dataclasses import dataclass, replace
 
 import pytest
 import yaml
 
 from tawt.config import load
 from tawt.errors import ConfigError
-from tawt.modality import known_modalities, modality_named, register
+from tawt.modality import Modality, known_modalities, modality_named, register
+from tawt.modality.facts import SplitFacts
 from tests.modality.sequences import SEQUENCES, SequenceModality, drawn
 
 VALUES = {
@@ -98,6 +100,43 @@ def test_it_can_be_looked_into(study, call):
     assert target["splits"]["train"]["examples"] == 24
     assert {each["label"] for each in target["splits"]["train"]["labels"]} == {"no", "yes"}
     assert source["name"] == "positive"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequenceFacts(SplitFacts):
+    """Facts with a name for examples and a column of their own."""
+
+    numbers_in: int
+
+    @property
+    def noun(self):
+        return "sequence"
+
+    @property
+    def amounts(self):
+        return {"numbers": self.numbers_in}
+
+
+def test_a_table_has_the_columns_that_its_facts_name(study, call, monkeypatch):
+    def inspect(self, data, model, **options):
+        found, _ = Modality.inspect(self, data, model, **options)
+        splits = {"train": SequenceFacts(examples=24, numbers_in=144)}
+        return [replace(each, facts=replace(each.facts, splits=splits)) for each in found], []
+
+    monkeypatch.setattr(SequenceModality, "inspect", inspect)
+    status, out, _ = call("data", "inspect", study)
+    assert status == 0
+    assert out.startswith("Sequences\n")
+    assert [line.split() for line in out.splitlines() if " sequences" in line] == [
+        ["task", "split", "sequences", "numbers", "twice", "train"]
+    ]
+    assert ["rises", "train", "24", "144", "0"] in [line.split() for line in out.splitlines()]
+    assert (
+        json.loads(call("data", "inspect", study, "--json")[1])["tasks"][0]["splits"]["train"][
+            "numbers_in"
+        ]
+        == 144
+    )
 
 
 def test_its_fields_are_checked_with_their_lines(study):

@@ -190,7 +190,12 @@ def test_inspecting_counts_documents_and_pieces(call, study):
     assert papers["splits"]["train"]["corpus"]["tokens"] > len(LINES)
     said = "task 'odd': lines left out, since they stand in dev or test of the target 'mood': 1"
     assert said in found["warnings"]
-    assert call("data", "inspect", study.path)[0] == 0
+    status, out, _ = call("data", "inspect", study.path)
+    assert status == 0
+    labelled, documents = out.index("Examples, and their lengths"), out.index("\nDocuments\n")
+    sizes = {line.split()[0] for line in out[labelled:documents].splitlines() if " train " in line}
+    assert sizes & {"mood", "papers", "odd"} == {"mood"}
+    assert out.index(" papers", documents) < out.index("Lengths in pieces")
 
 
 def test_inspecting_without_an_encoder_says_what_is_left_out(call, study):

@@ -47,6 +47,16 @@ def test_a_target_with_one_label_has_nothing_to_learn(danish, call, tmp_path):
     assert "`tag_column: 2` (with 'O', 'B-LOC', 'B-PER')" in err
 
 
+def test_columns_that_are_suggested_are_cut_as_the_file_is_read(danish, call, tmp_path):
+    for split in ("train", "test"):
+        text = "New York\tnoun\tO\nis\tnoun\tB-LOC\n"
+        (danish.folder / f"{split}.tsv").write_text(text)
+    danish.set("data.tasks.ner.tag_column", 1)
+    err = refused(call, danish, tmp_path / "run")
+    assert "has the label 'noun' and no other" in err
+    assert "`tag_column: 2` (with 'O', 'B-LOC')" in err
+
+
 def test_with_the_right_columns_it_trains_and_shows_what_it_read(danish, call, tmp_path):
     danish.set("data.tasks.ner.word_column", 1).set("data.tasks.ner.tag_column", 2)
     status, _, err = call("train", danish.path, "--out", tmp_path / "run")

@@ -37,6 +37,7 @@ _NUMBERS: dict[str, Callable[[NumberFacts], float]] = {
     "smallest": lambda found: found.smallest,
     "largest": lambda found: found.largest,
 }
+_LENGTHS = ("mean", "median", "95%", "longest")
 _SHOWN_COLUMNS = 4  # of the matrix of overlaps, in eighty columns of a terminal
 
 
@@ -136,17 +137,14 @@ def _show(facts: DataFacts) -> None:
 
 def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
     """Titles, tables, and what is to be said about them."""
-    if any(found.corpus is not None for _, _, found in _splits(facts)):
+    for splits in _alike(facts):
+        _, _, first = splits[0]
+        lengths = ", and their lengths in words" if first.lengths else ""
         yield (
-            "Documents",
-            _corpora(facts),
-            "twice: the same as an earlier document of the split; in train: as one to train on.",
-        )
-    else:
-        yield (
-            "Examples, and their lengths in words" if _has_words(facts) else "Examples",
-            _sizes(facts),
-            "twice: the same as an earlier example of the split; in train: as a training example.",
+            f"{first.noun.capitalize()}s{lengths}",
+            _sizes(splits),
+            f"twice: the same as an earlier {first.noun} of the split; "
+            f"in train: as a training {first.noun}.",
         )
     limits = [split.pieces.max_length for _, _, split in _splits(facts) if split.pieces]
     if limits:
@@ -157,7 +155,7 @@ def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
             "rows: if they are windows.",
         )
     for task in facts.tasks:
-        if all(split.corpus is None for split in task.splits.values()):  # text has no labels
+        if any(split.labels or split.numbers for split in task.splits.values()):
             yield f"Labels of {task.name} ({task.role}, {task.kind})", _labels(task), ""
     for table in _overlaps(facts):
         yield (
@@ -167,46 +165,35 @@ def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
         )
 
 
-def _has_words(facts: DataFacts) -> bool:
-    return any(split.words is not None for _, _, split in _splits(facts))
+def _alike(facts: DataFacts) -> list[list[tuple[str, str, SplitFacts]]]:
+    """All splits, those together of which a table has the same columns."""
+    found: dict[tuple[str, ...], list[tuple[str, str, SplitFacts]]] = {}
+    for task, split, each in _splits(facts):
+        found.setdefault((each.noun, *each.amounts), []).append((task, split, each))
+    return list(found.values())
 
 
-def _sizes(facts: DataFacts) -> Table:
-    with_words = _has_words(facts)
-    of_words = ("words", "mean", "median", "95%", "longest") if with_words else ()
-    table = _table("task", "split", numbers=("examples", *of_words, "twice", "in\ntrain"))
-    for task, split, found in _splits(facts):
+def _sizes(splits: Sequence[tuple[str, str, SplitFacts]]) -> Table:
+    _, _, first = splits[0]
+    of_lengths = _LENGTHS if first.lengths else ()
+    numbers = (f"{first.noun}s", *first.amounts, *of_lengths, "twice", "in\ntrain")
+    table = _table("task", "split", numbers=numbers)
+    for task, split, found in splits:
         in_train = found.also_in.get("train")
         table.add_row(
             Text(task),
             split,
             f"{found.examples:,}",
-            *([f"{found.words:,}", *_lengths(found.lengths)] if with_words else []),
+            *(f"{count:,}" for count in found.amounts.values()),
+            *(_lengths(found.lengths) if of_lengths else ()),
             f"{found.repeated:,}",
             "" if in_train is None else f"{in_train:,}",
         )
     return table
 
 
-def _corpora(facts: DataFacts) -> Table:
-    numbers = ("documents", "tokens", "bytes", "windows", "twice", "in\ntrain")
-    table = _table("corpus", "split", numbers=numbers)
-    for task, split, found in _splits(facts):
-        if (corpus := found.corpus) is not None:
-            in_train = found.also_in.get("train")
-            counts = (corpus.tokens, corpus.bytes, corpus.windows, found.repeated)
-            table.add_row(
-                Text(task),
-                split,
-                f"{found.examples:,}",
-                *(f"{count:,}" for count in counts),
-                "" if in_train is None else f"{in_train:,}",
-            )
-    return table
-
-
 def _pieces(facts: DataFacts) -> Table:
-    columns = ("mean", "median", "95%", "longest", "too long", "words cut", "rows")
+    columns = (*_LENGTHS, "too long", "words cut", "rows")
     table = _table("task", "split", numbers=columns)
     for task, split, found in _splits(facts):
         if (pieces := found.pieces) is not None:
@@ -285,7 +272,7 @@ def _splits(facts: DataFacts) -> Iterator[tuple[str, str, SplitFacts]]:
 
 def _lengths(found: Lengths | None) -> list[str]:
     if found is None:
-        return [""] * 4
+        return [""] * len(_LENGTHS)
     return [f"{found.mean:.1f}", f"{found.median:g}", f"{found.p95:g}", f"{found.longest:,}"]
 
 

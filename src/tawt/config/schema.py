@@ -41,10 +41,10 @@ class RunConfig(Section):
     sources: list[str] | None = None
     """The tasks that may help; all others by default."""
     model: SerializeAsAny[Section] = Field(Section(), validate_default=True)
-    """The representation: an encoder for text, a small network for arrays."""
+    """The representation, as the kind of data has it."""
     paradigm: ParadigmName = "joint"
-    """How sources and target are used; `sources only` is for language models, which the target
-    shares whole."""
+    """How sources and target are used; `sources only` is for models that the target shares
+    whole."""
     epochs: int = Field(4, ge=1, le=1_000_000)
     """Passes over the sources (and, in joint training, the target)."""
     target_epochs: int = Field(4, ge=1, le=1_000_000)

@@ -85,7 +85,9 @@ def training_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _modality_of(values: Mapping[str, Any]) -> Modality[Any, Any] | None:
     data = values.get("data")
-    kind = data.get("kind") if isinstance(data, Mapping) else getattr(data, "kind", None)
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    if isinstance(data, DataSection):
+        kind = data.kind
     if not isinstance(kind, str):
         return None
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -114,6 +114,25 @@ class SplitFacts:
     """Where there is an encoder."""
     corpus: CorpusFacts | None = None
     """Where examples are documents."""
+
+    @property
+    def noun(self) -> str:
+        """What an example of it is called."""
+        return "example" if self.corpus is None else "document"
+
+    @property
+    def amounts(self) -> dict[str, int]:
+        """What there is of it beside examples, under the heading of a column.
+
+        Splits with the same headings are shown in one table.
+
+        Example:
+            >>> SplitFacts(examples=2, words=9).amounts
+            {'words': 9}
+        """
+        if self.corpus is not None:
+            return asdict(self.corpus)
+        return {} if self.words is None else {"words": self.words}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -149,8 +149,8 @@ def other_columns(settings: TextTask) -> str:
     kind = kind_named(settings.kind).reads
     form = options.format or guess_format(first, kind=kind, options=options)
     if form == "columns":
-        sample = sample_columns(first, separator=options.between, encoding=options.encoding)
-        return suggestion_for(sample)
+        between = options.between_columns(first)
+        return suggestion_for(sample_columns(first, separator=between, encoding=options.encoding))
     of_records = f"the field that varies, as `fields: {{{_ANSWERS.get(kind, 'label')}: NAME}}`"
     return {
         "conllu": "another `tag` (upos, xpos or misc:KEY)",

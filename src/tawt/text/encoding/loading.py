@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from tokenizers import normalizers, pre_tokenizers
 from transformers import (
+    MODEL_FOR_MASKED_LM_MAPPING,
     AutoConfig,
     AutoModelForMaskedLM,
     AutoModelForSequenceClassification,
@@ -116,7 +117,7 @@ def load_masked_model(encoder: str) -> tuple[PreTrainedModel, bool]:
     model: PreTrainedModel
     with quietly(), loading(encoder):
         config = AutoConfig.from_pretrained(place, trust_remote_code=False)
-        if type(config) not in AutoModelForMaskedLM._model_mapping:
+        if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
             raise ConfigError(
                 f"The encoder {encoder!r} ({config.model_type}) has no masked language model, so "
                 "it cannot learn from unlabelled text; choose an encoder such as BERT, RoBERTa, "

@@ -71,10 +71,9 @@ def read(
 
 
 def _columns(path: Path, options: ReadOptions, documents: Documents) -> Iterator[TaggedSentence]:
-    usual = "\t" if path.suffix.lower() == ".tsv" and options.separator is None else None
     return read_columns(
         path,
-        separator=options.between or usual,
+        separator=options.between_columns(path),
         word_column=options.word_column,
         tag_column=options.tag_column,
         encoding=options.encoding,

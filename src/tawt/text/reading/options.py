@@ -12,6 +12,7 @@ from tawt.text.reading.ontonotes import check_layer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 FORMATS = ("columns", "conllu", "ontonotes", "jsonl", "csv", "tsv", "hub")
 """Names of the formats: what `ReadOptions.format` may be, and what `guess_format` answers."""
@@ -84,3 +85,14 @@ class ReadOptions:
         if self.separator is None or self.separator == "whitespace":
             return None
         return _SEPARATORS.get(self.separator, self.separator)
+
+    def between_columns(self, path: Path) -> str | None:
+        r"""The separator in a file of columns: a tab by its ending, where none was given.
+
+        Example:
+            >>> from pathlib import Path
+            >>> ReadOptions().between_columns(Path("train.tsv"))
+            '\t'
+        """
+        usual = "\t" if path.suffix.lower() == ".tsv" and self.separator is None else None
+        return self.between or usual
