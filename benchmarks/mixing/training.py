@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tawt.weighting import Weighting
 
 _BATCH = 16
+_COURSE = 60  # updates of a record, about
 
 
 class Where(NamedTuple):
@@ -81,10 +82,17 @@ def trained(spec: Spec, where: Where) -> dict[str, Any]:
             for name in ([target] if spec.target else targets)
         },
         "weights": found.weights if found else {},
-        "course": [[update.step, update.weights] for update in found.history] if found else [],
+        "course": _course(found) if found else [],
         "passes": found.passes if found else {},
         "seconds": round(time.perf_counter() - began, 2),
     }
+
+
+def _course(found: TrainingResult) -> list[list[Any]]:
+    """Weights after some of the updates, the last one among them."""
+    every = 1 + len(found.history) // _COURSE
+    kept = found.history[::-1][::every][::-1]
+    return [[update.step, update.weights] for update in kept]
 
 
 def _fitted(
