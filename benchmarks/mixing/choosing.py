@@ -5,12 +5,13 @@ from __future__ import annotations
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.mixing.setups import SMALL
 from benchmarks.mixing.spec import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchmarks.mixing.records import Records
+    from benchmarks.mixing.records import Record, Records
 
 CHOSEN_ON = ("chemistry", "galician")
 FRESH, STEPS = "candidate, fresh batches", "candidate, training steps"
@@ -45,12 +46,21 @@ _WATCHED = (
     _settings(10, 0.0, 8, 40, measure="training steps"),
 )
 _SCALES = (10.0, 30.0, 100.0)
+_ANCHORED = (_OFTEN, _settings(10, 0.1, 2, 32), _settings(5, 0.5, 4, 64))
+_ANCHOR = 0.1
+_ANCHORED_SCALES = (3.0, 6.0, 12.0, 24.0)
 
 
 def for_target(target: str, *, budget: int) -> Iterator[Spec]:
     """All settings that are tried of methods that are told the target."""
     shared: dict[str, Any] = {"target": target, "budget": budget}
     ours: dict[str, Any] = {"kind": "target-aware", **shared}
+    for scale in _ANCHORED_SCALES:
+        rule = {"scale": scale, "anchor": _ANCHOR}
+        for seed in (0, 1):
+            for settings in _ANCHORED:
+                yield Spec(name=FRESH, settings=settings, rule=rule, **ours, seed=seed)
+        yield Spec(name=STEPS, settings=_WATCHED[-1], rule=rule, **ours)
     for scale in _SCALES:
         for settings in _MEASURED:
             yield Spec(name=FRESH, settings=settings, rule={"scale": scale}, **ours)
@@ -85,7 +95,7 @@ def chosen(records: Records) -> dict[str, Spec]:
     """The best setting of each family.
 
     Best is what has the lowest dev score, in units of what lies between equal weights and the
-    best of all candidates, on average over the two targets and all budgets.
+    best of all candidates of a seed, on average over the two targets, all budgets and seeds.
     """
     found = {family: _best(records, family) for family in FAMILIES if records.matching(name=family)}
     if FRESH not in found:
@@ -95,33 +105,38 @@ def chosen(records: Records) -> dict[str, Spec]:
 
 def _best(records: Records, family: str) -> Spec:
     tried = records.matching(name=family)
-    cells = sorted({(t, r["spec"]["budget"]) for r in tried for t in r["scores"] if t in CHOSEN_ON})
-    losses: dict[str, list[float]] = {}
+    losses: dict[str, dict[tuple[str, int], list[float]]] = {}
     specs: dict[str, Spec] = {}
-    for target, budget in cells:
-        equal = records.score(target, split="dev", name="equal weights", budget=budget, seed=0)
-        best = _lowest(records, target, budget)
-        assert equal is not None
-        for record in tried:
-            spec = record["spec"]
-            if spec["budget"] != budget or target not in record["scores"]:
-                continue
-            key = f"{spec['settings']} {spec['rule']}"
-            specs[key] = Spec(
-                name=family, kind=spec["kind"], settings=spec["settings"], rule=spec["rule"]
-            )
-            loss = (record["scores"][target]["dev"] - best) / (equal - best)
-            losses.setdefault(key, []).append(loss)
-    whole = {key: mean(found) for key, found in losses.items() if len(found) == len(cells)}
+    for record in tried:
+        spec = record["spec"]
+        key = f"{spec['settings']} {spec['rule']}"
+        specs[key] = Spec(
+            name=family, kind=spec["kind"], settings=spec["settings"], rule=spec["rule"]
+        )
+        for target in CHOSEN_ON:
+            if target in record["scores"]:
+                loss = _loss(records, target, spec["budget"], spec["seed"], record)
+                cells = losses.setdefault(key, {})
+                cells.setdefault((target, spec["budget"]), []).append(loss)
+    most = max(map(len, losses.values()))
+    whole = {
+        key: mean(mean(cell) for cell in cells.values())
+        for key, cells in losses.items()
+        if len(cells) == most
+    }
     return specs[min(whole, key=lambda key: whole[key])]
 
 
-def _lowest(records: Records, target: str, budget: int) -> float:
-    """Of all candidates of all families, on dev text."""
-    return min(
-        record["scores"][target]["dev"]
-        for record in records
-        if record["spec"]["name"] in FAMILIES
-        and record["spec"]["budget"] == budget
-        and target in record["scores"]
+def _loss(records: Records, target: str, budget: int, seed: int, record: Record) -> float:
+    """What a candidate loses, in units of what lies between equal weights and the best of all."""
+    where: dict[str, Any] = {"budget": budget, "seed": seed, "setup": SMALL}
+    equal = records.score(target, split="dev", name="equal weights", **where)
+    assert equal is not None
+    best = min(
+        other["scores"][target]["dev"]
+        for family in FAMILIES
+        for other in records.matching(name=family, **where)
+        if target in other["scores"]
     )
+    found: float = record["scores"][target]["dev"]
+    return (found - best) / (equal - best)

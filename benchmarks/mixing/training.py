@@ -17,7 +17,6 @@ from benchmarks.mixing.setups import setup
 from tawt import Cosine, Fixed, TargetAware, UpdateRule
 from tawt.corpora.importance import Buckets, log_importance, resampled
 from tawt.corpora.networks import language_model
-from tawt.hypergradient.alignments import Projection
 from tawt.streams import derived_seed
 from tawt.tasks.examples import Subset
 from tawt.training import PreTraining, SingleTask, SourcesOnly, train
@@ -181,9 +180,8 @@ def _weighting(
 ) -> Weighting:
     sizes = {name: len(tasks[name].train) for name in sources}
     given: dict[str, Any] = {"sources": sources, "target": target, "target_share": None}
-    rule = {key: value for key, value in spec.rule.items() if key not in ("scale", "alignment")}
-    makes = Projection if spec.rule.get("alignment") == "projection" else Cosine
-    alignment = makes(scale=spec.rule.get("scale", 1.0))
+    rule = {key: value for key, value in spec.rule.items() if key != "scale"}
+    alignment = Cosine(scale=spec.rule.get("scale", 1.0))
     makers: dict[str, Callable[[], Weighting]] = {
         "fixed": lambda: Fixed(sources, initial=spec.weights or "uniform"),
         "by size": lambda: Fixed(sources, initial="proportional", sizes=sizes),

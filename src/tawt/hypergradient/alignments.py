@@ -66,40 +66,6 @@ class Cosine:
 
 
 @dataclass(frozen=True)
-class Projection:
-    """⟨∇L_0, ∇L_u⟩ / ‖∇L_0‖²: what a step on the unit is worth, in steps on the target.
-
-    The derivative itself, in a unit that does not change while gradients shrink. Unlike a cosine it
-    does not call a source near of which little is left to learn: its gradient is small. And it is
-    right on average from a single example, where a cosine is smaller the noisier its gradient is.
-
-    Args:
-        scale: c of the paper.
-
-    Example:
-        >>> Projection().measure(torch.tensor(3.0), torch.tensor(4.0), torch.tensor(9.0))
-        tensor(0.7500)
-    """
-
-    scale: float = 1.0
-    needs_norms: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _check_scale(self.scale)
-
-    @property
-    def curvature(self) -> Curvature:
-        """The gradient itself is the direction."""
-        return Identity()
-
-    def measure(self, inner: Tensor, direction_squared: Tensor, unit_squared: Tensor) -> Tensor:
-        """The part of the unit's gradient along the target's."""
-        return torch.where(
-            direction_squared == 0, torch.zeros_like(inner), inner / direction_squared
-        )
-
-
-@dataclass(frozen=True)
 class CurvatureWeighted:
     """⟨H⁻¹∇L_0, ∇L_u⟩, the derivative itself.
 
