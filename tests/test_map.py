@@ -15,8 +15,6 @@ SMALL = {"given", "paths", "files", "streams", "lazy", "extras", "errors", "laun
 """Modules that every layer may use."""
 PUBLIC = {"_exit", "_replace"}
 """Documented for everybody, of `os` and of named tuples."""
-LEFT = {"_model_mapping"}
-"""In `corpora/loading.py`, where transformers' `MODEL_FOR_CAUSAL_LM_MAPPING` does the same."""
 
 
 def contract():
@@ -66,7 +64,7 @@ def test_private_names_of_other_libraries_have_their_reason_in_a_decision():
     )
     told = set(re.findall(r"\b_\w+(?!\w)", decisions))
     kernels = {name for name in used if name.startswith("_foreach_")}  # told of as `_foreach_*`
-    unexplained = {name: used[name] for name in used.keys() - ours - told - kernels - LEFT}
+    unexplained = {name: used[name] for name in used.keys() - ours - told - kernels}
     assert unexplained == {}
 
 

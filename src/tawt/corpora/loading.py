@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from transformers import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_MASKED_LM_MAPPING,
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 CLASSES: Mapping[Objective, Any] = {
     "causal": AutoModelForCausalLM,
     "masked": AutoModelForMaskedLM,
+}
+_ARCHITECTURES: Mapping[Objective, Any] = {
+    "causal": MODEL_FOR_CAUSAL_LM_MAPPING,
+    "masked": MODEL_FOR_MASKED_LM_MAPPING,
 }
 _WHAT = "language model"
 _ROUND = 64  # vocabularies of a multiple of it are multiplied faster on GPUs
@@ -139,7 +145,7 @@ def _read_config(name: str, objective: Objective, *, field: str) -> PretrainedCo
     with inside("model", field), quietly(), loading(name, what=_WHAT):
         place = located(name, what=_WHAT)
         config: PretrainedConfig = AutoConfig.from_pretrained(place, trust_remote_code=False)
-    if type(config) not in CLASSES[objective]._model_mapping:
+    if type(config) not in _ARCHITECTURES[objective]:
         raise _wrong_objective(name, objective)
     return config
 
