@@ -12,6 +12,7 @@ from tawt.corpora.reading import sources_of
 from tawt.corpora.shards import tokenised
 from tawt.corpora.vocabularies import vocabulary_named
 from tawt.corpora.windows import MaskedWindows, Windows
+from tawt.corpora.windows.base import windows_of
 from tawt.errors import ConfigError, inside
 from tawt.tasks import Task
 
@@ -80,7 +81,8 @@ def corpus_tasks(
 
 def _check_window(tasks: Sequence[Task], window: int) -> None:
     """Refuse windows that are longer than any text that is trained on."""
-    tokens = {task.name: int(task.train.notes["tokens"]) - 1 for task in tasks}  # one begins it
+    # One token begins a text, and is not asked about.
+    tokens = {task.name: windows_of(task)["train"].shard.index.tokens - 1 for task in tasks}
     longest = max(tokens, key=tokens.__getitem__)
     if tokens[longest] < window:
         raise ConfigError(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tawt.corpora.windows.base import CorpusWindows
+from tawt.corpora.windows.base import windows_of
 from tawt.modality.facts import CorpusFacts, SplitFacts, TaskFacts
 from tawt.modality.inspecting import Measured, also_in, repeated
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tawt.corpora.windows.base import CorpusWindows
     from tawt.modality.facts import Role
-    from tawt.tasks import Examples, Task
+    from tawt.tasks import Task
 
 _SHOWN = 3  # windows as they were read
 
@@ -22,23 +26,25 @@ def measured_corpus(task: Task, *, role: Role) -> Measured:
         task: With the splits that are to be looked into.
         role: What the corpus is to the run.
     """
-    found: dict[str, Examples] = dict(task.splits().items())
-    contents = {split: examples.digests() for split, examples in found.items()}
+    found = windows_of(task)
+    contents: dict[str, NDArray[np.uint64]] = {
+        split: windows.digests() for split, windows in found.items()
+    }
     splits = {
         split: SplitFacts(
             examples=len(contents[split]),
             repeated=repeated(contents[split]),
             also_in=also_in(split, contents),
-            corpus=_facts(examples),
+            corpus=_facts(windows),
         )
-        for split, examples in found.items()
+        for split, windows in found.items()
     }
     facts = TaskFacts(
         name=task.name,
         kind="corpus",
         role=role,
         splits=splits,
-        empty=int(task.train.notes.get("skipped", 0)),
+        empty=found["train"].shard.index.skipped,
         first=tuple(task.train.preview(index) for index in range(min(len(task.train), _SHOWN))),
     )
     return Measured(facts, contents)
@@ -53,13 +59,10 @@ def verify(task: Task) -> None:
     Raises:
         DataError: If it is damaged.
     """
-    for examples in task.splits().values():
-        assert isinstance(examples, CorpusWindows)
-        examples.shard.verify()
+    for windows in windows_of(task).values():
+        windows.shard.verify()
 
 
-def _facts(examples: Examples) -> CorpusFacts:
-    notes = examples.notes
-    return CorpusFacts(
-        tokens=int(notes["tokens"]), bytes=int(notes["bytes"]), windows=len(examples)
-    )
+def _facts(windows: CorpusWindows) -> CorpusFacts:
+    index = windows.shard.index
+    return CorpusFacts(tokens=index.tokens, bytes=index.bytes, windows=len(windows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt.corpora.windows.base import windows_of
 from tawt.modality.inspecting import shared
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def size_warnings(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[s
             "`data.window`, or give them more text."
         )
     for task in tasks:
-        for split, examples in task.splits().items():
-            if replaced := examples.notes.get("replaced", 0):
+        for split, windows in windows_of(task).items():
+            if replaced := windows.shard.index.replaced:
                 yield (
                     f"{task.name!r}: bytes of {split} that could not be decoded became the sign "
                     f"U+FFFD: {replaced}."

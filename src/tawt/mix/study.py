@@ -24,7 +24,6 @@ EQUAL, BY_SIZE, LEARNED = "equal weights", "weights by size", "learned weights"
 """The rows."""
 Unit = Literal["tokens", "examples"]
 """What amounts of data are counted in."""
-_TOKENS = "tokens"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +193,8 @@ def _check_fit(
 
 def _amounts(sources: Sequence[Task]) -> tuple[dict[str, int], Unit]:
     """In tokens, where all sources say how many they have."""
-    if all(_TOKENS in task.train.notes for task in sources):
-        return {task.name: int(task.train.notes[_TOKENS]) for task in sources}, "tokens"
+    counts = {task.name: task.train.tokens for task in sources}
+    tokens = {name: count for name, count in counts.items() if count is not None}
+    if len(tokens) == len(counts):
+        return tokens, "tokens"
     return {task.name: len(task.train) for task in sources}, "examples"

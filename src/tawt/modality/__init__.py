@@ -1,6 +1,6 @@
 """What a kind of data is: one package that reads it, trains on it, saves, predicts and shows it.
 
-`Arrays` and `Text` are the two that tawt has. The next one derives from `Modality`, and is found
+Arrays, text and corpora are those that tawt has. The next one derives from `Modality`, and is found
 under its name; nothing else has to know of it.
 """
 

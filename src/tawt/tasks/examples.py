@@ -77,6 +77,8 @@ class Examples(ABC):
     is padded."""
     rows: Indices | None = None
     """How many rows of a batch each example takes, where that is not always one."""
+    tokens: int | None = None
+    """How many tokens all examples have, where amounts of data are counted in those."""
     notes: Mapping[str, Any] = {}
     """What was noticed while reading, for the record."""
     in_words: bool = False

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tawt.corpora.shards import Shard
     from tawt.corpora.vocabularies import Vocabulary
+    from tawt.tasks import Task
     from tawt.tasks.examples import Indices
 
 _SHOWN, _PREVIEWED = 300, 100  # characters
@@ -49,6 +50,7 @@ class CorpusWindows(Examples):
         self.vocabulary = vocabulary
         self.width = width
         index = shard.index
+        self.tokens = index.tokens
         self.notes = {
             "documents": index.documents,
             "tokens": index.tokens,
@@ -105,6 +107,19 @@ class CorpusWindows(Examples):
         parts = (self.vocabulary.decode(part) for part in np.split(tokens, places))
         text = _BREAK.join(" ".join(part.split()) for part in parts)
         return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def windows_of(task: Task) -> dict[str, CorpusWindows]:
+    """The splits of a corpus, the text to train on first.
+
+    Args:
+        task: Of windows.
+    """
+    found: dict[str, CorpusWindows] = {}
+    for split, examples in task.splits().items():
+        assert isinstance(examples, CorpusWindows)
+        found[split] = examples
+    return found
 
 
 def gathered(
