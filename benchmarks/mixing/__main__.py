@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from benchmarks.mixing.spec import Spec
 
 _STAGES = (
-    *("choosing", "methods", "pairs", "ceilings"),
+    *("choosing", "methods", "ceilings", "more"),
     *("proxies", "transferred", "large", "pretrained"),
 )
 
@@ -60,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--jobs", type=int, default=16 if torch.cuda.is_available() else 2)
     parser.add_argument("--stages", nargs="+", choices=_STAGES, default=_STAGES[:4])
-    parser.add_argument("--budgets", type=int, nargs="+", default=[300, 900])
+    parser.add_argument("--budgets", type=int, nargs="+", default=[900, 300])
     parser.add_argument("--checkpoint", help="The pretrained language model.")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--targets", nargs="+")
@@ -71,11 +72,17 @@ def _parser() -> argparse.ArgumentParser:
 def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterator[Spec]:
     sources, budgets, seeds = source_names(options.data), options.budgets, options.seeds
     targets = options.targets or target_names(options.data)
+    most, less = budgets[:1], budgets[1:]
+    first, others = range(1), range(1, seeds)
     stages = {
-        "choosing": lambda: plan.choosing(budgets),
-        "methods": lambda: plan.methods(records, sources, targets, budgets=budgets, seeds=seeds),
-        "pairs": lambda: plan.pairs(records, targets, budgets=budgets),
+        "choosing": lambda: plan.choosing(sources, budgets=budgets),
+        "methods": lambda: chain(
+            plan.pairs(records, targets, budgets=budgets),
+            plan.methods(records, targets, budgets=most, seeds=range(seeds)),
+            plan.methods(records, targets, budgets=less, seeds=first),
+        ),
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
+        "more": lambda: plan.methods(records, targets, budgets=less, seeds=others),
         "proxies": lambda: plan.proxies(records, targets, seeds=seeds),
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
         "large": lambda: plan.large(records, targets, seeds=seeds),

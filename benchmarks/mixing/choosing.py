@@ -30,72 +30,58 @@ def _settings(every: int, growth: float, sources: int, target: int, **more: Any)
     }
 
 
-_OFTEN, _SELDOM = _settings(5, 0.25, 2, 32), _settings(20, 0.0, 8, 8)
-_MEASURED: tuple[dict[str, Any], ...] = (
-    _SELDOM,
-    _settings(5, 0.25, 4, 64),
-    _OFTEN,
-    _settings(5, 0.5, 4, 64),
-    _settings(5, 0.5, 2, 32),
-    _settings(5, 1.0, 4, 64),
-    _settings(10, 0.5, 4, 64),
-)
-_WATCHED = (
-    _settings(5, 0.0, 2, 40, measure="training steps"),
-    _settings(5, 0.0, 2, 20, measure="training steps"),
-    _settings(10, 0.0, 8, 40, measure="training steps"),
-)
-_SCALES = (10.0, 30.0, 100.0)
-_ANCHORED = (_OFTEN, _settings(10, 0.1, 2, 32), _settings(5, 0.5, 4, 64))
+_OFTEN, _SELDOM = _settings(5, 0.25, 2, 32), _settings(10, 0.1, 2, 32)
+_ADDING = _settings(5, 1.0, 4, 64)
+"""Suits weights that only add up: ever fewer updates, and larger ones."""
+_WATCHED = _settings(10, 0.0, 8, 40, measure="training steps")
 _ANCHOR = 0.1
-_ANCHORED_SCALES = (3.0, 6.0, 12.0, 24.0)
+_OURS: tuple[tuple[dict[str, Any], dict[str, float]], ...] = (
+    *((_OFTEN, {"scale": scale, "anchor": _ANCHOR}) for scale in (3.0, 6.0, 12.0)),
+    *((_SELDOM, {"scale": scale, "anchor": _ANCHOR}) for scale in (6.0, 12.0)),
+    *((_ADDING, {"scale": scale}) for scale in (10.0, 30.0)),
+)
+_STEPS: tuple[dict[str, float], ...] = (
+    *({"scale": scale, "anchor": _ANCHOR} for scale in (6.0, 24.0)),
+    {"scale": 30.0},
+)
 
 
 def for_target(target: str, *, budget: int) -> Iterator[Spec]:
     """All settings that are tried of methods that are told the target."""
     shared: dict[str, Any] = {"target": target, "budget": budget}
     ours: dict[str, Any] = {"kind": "target-aware", **shared}
-    for scale in _ANCHORED_SCALES:
-        rule = {"scale": scale, "anchor": _ANCHOR}
+    for settings, rule in _OURS:
         for seed in (0, 1):
-            for settings in _ANCHORED:
-                yield Spec(name=FRESH, settings=settings, rule=rule, **ours, seed=seed)
-        yield Spec(name=STEPS, settings=_WATCHED[-1], rule=rule, **ours)
-    for scale in _SCALES:
-        for settings in _MEASURED:
-            yield Spec(name=FRESH, settings=settings, rule={"scale": scale}, **ours)
-        for settings in _WATCHED:
-            yield Spec(name=STEPS, settings=settings, rule={"scale": scale}, **ours)
+            yield Spec(name=FRESH, settings=settings, rule=rule, **ours, seed=seed)
+    for rule in _STEPS:
+        yield Spec(name=STEPS, settings=_WATCHED, rule=rule, **ours)
     yield from _peers(shared)
 
 
 def _peers(shared: dict[str, Any]) -> Iterator[Spec]:
-    for settings in (_OFTEN, _SELDOM):
-        for size in (0.03, 0.1, 0.3, 1.0):
-            rule = {"step_size": size}
-            yield Spec(name=DOGE, kind="doge", settings=settings, rule=rule, **shared)
-    for every, examples in ((1, 2), (2, 4), (5, 8)):
+    for size in (0.03, 0.1, 0.3, 1.0):
+        rule = {"step_size": size}
+        yield Spec(name=DOGE, kind="doge", settings=_OFTEN, rule=rule, **shared)
+    for every, examples, exploration in ((1, 2, None), (1, 2, 0.1), (2, 4, 0.1)):
         often = {"update_every": every, "gradient_examples": examples}
-        for exploration in (None, 0.1):
-            explores = {"exploration": exploration}
-            yield Spec(name=BANDIT, kind="bandit", settings=often, rule=explores, **shared)
+        explores = {"exploration": exploration}
+        yield Spec(name=BANDIT, kind="bandit", settings=often, rule=explores, **shared)
     for passes in (1.0, 4.0, 16.0):
         yield Spec(name=DSIR, kind="dsir", rule={"passes": passes}, **shared)
 
 
 def for_all(*, budget: int) -> Iterator[Spec]:
     """All settings that are tried of methods that are not told the target."""
-    for settings in (_OFTEN, _SELDOM):
-        for size in (1.0, 10.0):
-            rule = {"step_size": size}
-            yield Spec(name=DOREMI, kind="excess-loss", budget=budget, settings=settings, rule=rule)
+    for size in (1.0, 10.0):
+        rule = {"step_size": size}
+        yield Spec(name=DOREMI, kind="excess-loss", budget=budget, settings=_OFTEN, rule=rule)
 
 
 def chosen(records: Records) -> dict[str, Spec]:
     """The best setting of each family.
 
     Best is what has the lowest dev score, in units of what lies between equal weights and the
-    best of all candidates of a seed, on average over the two targets, all budgets and seeds.
+    best of all candidates of a seed, on average over the two targets and the seeds.
     """
     found = {family: _best(records, family) for family in FAMILIES if records.matching(name=family)}
     if FRESH not in found:
