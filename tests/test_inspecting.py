@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -210,7 +211,10 @@ def test_arrays_have_sizes_labels_and_repetitions(study):
         "test": 25,
     }
     assert sum(x.count for x in goal.splits["test"].labels) == 25
-    assert goal.splits["test"].words is None
+    # Nothing of what only text or corpora have.
+    assert asdict(goal.splits["test"]).keys() == {
+        *("examples", "labels", "numbers", "unseen_labels", "repeated", "also_in")
+    }
     assert "25 test (100.0%)" in facts.warnings[0]
     study.save("goal.train", inputs=np.eye(4)[[0, 1, 0]], labels=np.array([0.5, 1.5, 2.5]))
     study.set("data.tasks.goal", {"train": "goal.train.npz", "kind": "regression"})

@@ -11,7 +11,7 @@ import yaml
 from tawt.config import load
 from tawt.errors import ConfigError
 from tawt.modality import Modality, known_modalities, modality_named, register
-from tawt.modality.facts import SplitFacts
+from tawt.modality.facts import FactTable, SplitFacts, TaskFacts
 from tests.modality.sequences import SEQUENCES, SequenceModality, drawn
 
 VALUES = {
@@ -113,15 +113,32 @@ class SequenceFacts(SplitFacts):
         return "sequence"
 
     @property
-    def amounts(self):
-        return {"numbers": self.numbers_in}
+    def columns(self):
+        return {"numbers": str(self.numbers_in)}
+
+    @property
+    def tables(self):
+        return (FactTable(title="Signs", columns={"minus": "7"}, note="minus: below zero."),)
+
+
+class SequenceTaskFacts(TaskFacts):
+    def remarks(self):
+        yield "half of the numbers are below zero."
 
 
 def test_a_table_has_the_columns_that_its_facts_name(study, call, monkeypatch):
     def inspect(self, data, model, **options):
         found, _ = Modality.inspect(self, data, model, **options)
         splits = {"train": SequenceFacts(examples=24, numbers_in=144)}
-        return [replace(each, facts=replace(each.facts, splits=splits)) for each in found], []
+        return [
+            replace(
+                each,
+                facts=SequenceTaskFacts(
+                    name=each.facts.name, kind="sequences", role=each.facts.role, splits=splits
+                ),
+            )
+            for each in found
+        ], []
 
     monkeypatch.setattr(SequenceModality, "inspect", inspect)
     status, out, _ = call("data", "inspect", study)
@@ -131,6 +148,10 @@ def test_a_table_has_the_columns_that_its_facts_name(study, call, monkeypatch):
         ["task", "split", "sequences", "numbers", "twice", "train"]
     ]
     assert ["rises", "train", "24", "144", "0"] in [line.split() for line in out.splitlines()]
+    assert "Signs\n" in out
+    assert ["rises", "train", "7"] in [line.split() for line in out.splitlines()]
+    assert "minus: below zero." in out
+    assert "warning: 'rises': half of the numbers are below zero." in out
     assert (
         json.loads(call("data", "inspect", study, "--json")[1])["tasks"][0]["splits"]["train"][
             "numbers_in"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tawt.modality.facts import (
         DataFacts,
-        Lengths,
+        FactTable,
         NumberFacts,
         Overlap,
         SplitFacts,
@@ -37,7 +37,6 @@ _NUMBERS: dict[str, Callable[[NumberFacts], float]] = {
     "smallest": lambda found: found.smallest,
     "largest": lambda found: found.largest,
 }
-_LENGTHS = ("mean", "median", "95%", "longest")
 _SHOWN_COLUMNS = 4  # of the matrix of overlaps, in eighty columns of a terminal
 
 
@@ -139,21 +138,15 @@ def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
     """Titles, tables, and what is to be said about them."""
     for splits in _alike(facts):
         _, _, first = splits[0]
-        lengths = ", and their lengths in words" if first.lengths else ""
         yield (
-            f"{first.noun.capitalize()}s{lengths}",
+            first.title,
             _sizes(splits),
             f"twice: the same as an earlier {first.noun} of the split; "
             f"in train: as a training {first.noun}.",
         )
-    limits = [split.pieces.max_length for _, _, split in _splits(facts) if split.pieces]
-    if limits:
-        yield (
-            f"Lengths in pieces, of which the encoder sees {limits[0]} at once",
-            _pieces(facts),
-            "too long: examples with more; words cut: lost, if such sentences are truncated; "
-            "rows: if they are windows.",
-        )
+    for title, rows in _further(facts).items():
+        _, _, first_row = rows[0]
+        yield title, _cells(rows), first_row.note
     for task in facts.tasks:
         if any(split.labels or split.numbers for split in task.splits.values()):
             yield f"Labels of {task.name} ({task.role}, {task.kind})", _labels(task), ""
@@ -169,14 +162,14 @@ def _alike(facts: DataFacts) -> list[list[tuple[str, str, SplitFacts]]]:
     """All splits, those together of which a table has the same columns."""
     found: dict[tuple[str, ...], list[tuple[str, str, SplitFacts]]] = {}
     for task, split, each in _splits(facts):
-        found.setdefault((each.noun, *each.amounts), []).append((task, split, each))
+        headings = (each.title, each.noun, *each.columns)
+        found.setdefault(headings, []).append((task, split, each))
     return list(found.values())
 
 
 def _sizes(splits: Sequence[tuple[str, str, SplitFacts]]) -> Table:
     _, _, first = splits[0]
-    of_lengths = _LENGTHS if first.lengths else ()
-    numbers = (f"{first.noun}s", *first.amounts, *of_lengths, "twice", "in\ntrain")
+    numbers = (f"{first.noun}s", *first.columns, "twice", "in\ntrain")
     table = _table("task", "split", numbers=numbers)
     for task, split, found in splits:
         in_train = found.also_in.get("train")
@@ -184,27 +177,27 @@ def _sizes(splits: Sequence[tuple[str, str, SplitFacts]]) -> Table:
             Text(task),
             split,
             f"{found.examples:,}",
-            *(f"{count:,}" for count in found.amounts.values()),
-            *(_lengths(found.lengths) if of_lengths else ()),
+            *found.columns.values(),
             f"{found.repeated:,}",
             "" if in_train is None else f"{in_train:,}",
         )
     return table
 
 
-def _pieces(facts: DataFacts) -> Table:
-    columns = (*_LENGTHS, "too long", "words cut", "rows")
-    table = _table("task", "split", numbers=columns)
-    for task, split, found in _splits(facts):
-        if (pieces := found.pieces) is not None:
-            table.add_row(
-                Text(task),
-                split,
-                *_lengths(pieces.lengths),
-                f"{pieces.too_long_share:.1%}",
-                "" if pieces.cut_words_share is None else f"{pieces.cut_words_share:.1%}",
-                "" if pieces.rows is None else f"{pieces.rows:,}",
-            )
+def _further(facts: DataFacts) -> dict[str, list[tuple[str, str, FactTable]]]:
+    """By their titles, the rows of the tables that splits have beside that of sizes."""
+    found: dict[str, list[tuple[str, str, FactTable]]] = {}
+    for task, split, each in _splits(facts):
+        for table in each.tables:
+            found.setdefault(table.title, []).append((task, split, table))
+    return found
+
+
+def _cells(rows: Sequence[tuple[str, str, FactTable]]) -> Table:
+    _, _, first = rows[0]
+    table = _table("task", "split", numbers=list(first.columns))
+    for task, split, found in rows:
+        table.add_row(Text(task), split, *found.columns.values())
     return table
 
 
@@ -268,12 +261,6 @@ def _splits(facts: DataFacts) -> Iterator[tuple[str, str, SplitFacts]]:
     for task in facts.tasks:
         for split, found in task.splits.items():
             yield task.name, split, found
-
-
-def _lengths(found: Lengths | None) -> list[str]:
-    if found is None:
-        return [""] * len(_LENGTHS)
-    return [f"{found.mean:.1f}", f"{found.median:g}", f"{found.p95:g}", f"{found.longest:,}"]
 
 
 def _table(*names: str, numbers: Sequence[str]) -> Table:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt.corpora.facts import CorpusFacts, CorpusSplitFacts
 from tawt.corpora.windows.base import windows_of
-from tawt.modality.facts import CorpusFacts, SplitFacts, TaskFacts
+from tawt.modality.facts import TaskFacts
 from tawt.modality.inspecting import Measured, also_in, repeated
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def measured_corpus(task: Task, *, role: Role) -> Measured:
         split: windows.digests() for split, windows in found.items()
     }
     splits = {
-        split: SplitFacts(
+        split: CorpusSplitFacts(
             examples=len(contents[split]),
             repeated=repeated(contents[split]),
             also_in=also_in(split, contents),

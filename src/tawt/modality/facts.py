@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -60,46 +60,42 @@ class Lengths:
             longest=int(lengths.max()),
         )
 
-
-@dataclass(frozen=True, kw_only=True)
-class PieceFacts:
-    """What an encoder sees of the examples of a split."""
-
-    max_length: int
-    """Most pieces to a row."""
-    lengths: Lengths
-    """In pieces, special ones included."""
-    too_long: int
-    """Examples of more pieces than that."""
-    too_long_share: float
-    cut_words: int | None
-    """Words that would be lost if such sentences were truncated; tagging alone."""
-    cut_words_share: float | None
-    rows: int | None
-    """Rows that there would be if they became windows; tagging alone."""
+    @property
+    def columns(self) -> dict[str, str]:
+        """As they are shown, under the heading of a column."""
+        return {
+            "mean": f"{self.mean:.1f}",
+            "median": f"{self.median:g}",
+            "95%": f"{self.p95:g}",
+            "longest": f"{self.longest:,}",
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusFacts:
-    """The text of a split whose examples are documents."""
+class FactTable:
+    """What is shown of a split in a table of its own, with other splits that have the same one."""
 
-    tokens: int
-    """Of all documents, with what separates them."""
-    bytes: int
-    """That the documents have in UTF-8, with one for the end of each."""
-    windows: int
-    """That they are trained on in."""
+    title: str
+    columns: Mapping[str, str]
+    """The split's cell in each, under the heading of the column."""
+    note: str = ""
+    """What the headings mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SplitFacts:
-    """The examples of one split of one task."""
+    """The examples of one split of one task.
+
+    A kind of data that has more to say of its examples derives from it: fields are for JSON, and
+    the properties say how they are shown.
+
+    Example:
+        >>> facts = SplitFacts(examples=2)
+        >>> facts.title, facts.noun, facts.columns, facts.tables
+        ('Examples', 'example', {}, ())
+    """
 
     examples: int
-    words: int | None = None
-    """In all, where examples are made of words."""
-    lengths: Lengths | None = None
-    """In words."""
     labels: tuple[LabelCount, ...] = ()
     """The most frequent first; none for regression."""
     numbers: NumberFacts | None = None
@@ -110,29 +106,29 @@ class SplitFacts:
     """Examples that are the same as an earlier one of the split, whatever their labels."""
     also_in: Mapping[str, int] = field(default_factory=dict)
     """Examples that occur in each earlier split of the task too."""
-    pieces: PieceFacts | None = None
-    """Where there is an encoder."""
-    corpus: CorpusFacts | None = None
-    """Where examples are documents."""
 
     @property
     def noun(self) -> str:
         """What an example of it is called."""
-        return "example" if self.corpus is None else "document"
+        return "example"
 
     @property
-    def amounts(self) -> dict[str, int]:
+    def title(self) -> str:
+        """Over the table of sizes."""
+        return f"{self.noun.capitalize()}s"
+
+    @property
+    def columns(self) -> dict[str, str]:
         """What there is of it beside examples, under the heading of a column.
 
         Splits with the same headings are shown in one table.
-
-        Example:
-            >>> SplitFacts(examples=2, words=9).amounts
-            {'words': 9}
         """
-        if self.corpus is not None:
-            return asdict(self.corpus)
-        return {} if self.words is None else {"words": self.words}
+        return {}
+
+    @property
+    def tables(self) -> tuple[FactTable, ...]:
+        """What else is shown of it."""
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,16 +139,16 @@ class TaskFacts:
     kind: str
     role: Role
     splits: Mapping[str, SplitFacts]
-    repaired: int = 0
-    """Sentences whose tags broke IOB2 and were repaired."""
-    converted: int = 0
-    """Sentences whose tags were BIOES and were converted."""
     empty: int = 0
-    """Examples without words, which are left out."""
+    """Examples with nothing in them, which are left out."""
     first: tuple[str, ...] = ()
     """The first training examples as they were read, a line each, if in words."""
     doubts: tuple[str, ...] = ()
     """What makes it doubtful that the right columns were read, a sentence each."""
+
+    def remarks(self) -> Iterator[str]:
+        """What a person would want to know of it, a sentence each."""
+        yield from self.doubts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,9 +25,7 @@ def warnings(tasks: Sequence[TaskFacts], overlaps: Sequence[Overlap]) -> Iterato
         if task.role != "source":  # no run reads what a source holds out
             for split, facts in task.splits.items():
                 yield from _of_split(task, split, facts)
-        yield from (f"{task.name!r}: {doubt}" for doubt in task.doubts)
-        if task.repaired:
-            yield f"{task.name!r}: sentences whose tags broke IOB2, repaired: {task.repaired}."
+        yield from (f"{task.name!r}: {remark}" for remark in task.remarks())
 
 
 def _of_target(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tawt.modality.facts import DataFacts, Lengths, SplitFacts, TaskFacts
+from tawt.modality.facts import DataFacts, Lengths
 from tawt.modality.inspecting import (
     Measured,
     also_in,
@@ -15,6 +15,7 @@ from tawt.modality.inspecting import (
     unseen_labels,
 )
 from tawt.text.encoding import load_tokenizer
+from tawt.text.facts import TextSplitFacts, TextTaskFacts
 from tawt.text.kinds import Cutting
 from tawt.text.measuring import piece_facts, word_counts
 from tawt.text.reading import (
@@ -62,10 +63,10 @@ def measured_text(
     """
     contents = {split: text_contents(examples) for split, examples in splits.items()}
     labels = {split: label_counts(_labels(examples)) for split, examples in splits.items()}
-    found: dict[str, SplitFacts] = {}
+    found: dict[str, TextSplitFacts] = {}
     for split, examples in splits.items():
         words = word_counts(examples)
-        found[split] = SplitFacts(
+        found[split] = TextSplitFacts(
             examples=len(examples),
             words=int(words.sum()),
             lengths=Lengths.of(words),
@@ -76,7 +77,7 @@ def measured_text(
             also_in=also_in(split, contents),
             pieces=None if cutting is None else piece_facts(examples, cutting),
         )
-    facts = TaskFacts(
+    facts = TextTaskFacts(
         name=name,
         kind=kind,
         role=role,

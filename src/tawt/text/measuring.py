@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tawt.modality.facts import Lengths, PieceFacts
+from tawt.modality.facts import Lengths
+from tawt.text.facts import PieceFacts
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.text.tokens import WordPieces
 
