@@ -359,7 +359,7 @@ def test_groups_need_a_field(study, refused):
     study.set("weighting", {"unit": "group", "group": {"by": "column"}})
     message = refused(study, inspected=False)
     assert "does not say which group each example is in" in message
-    assert "a corpus a field (`group: NAME`)" in message
+    assert "give it a field that names them (`group: NAME`)" in message
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,8 @@ class SequenceModality(Modality):
     name = "sequences"
     data_section = SequenceData
     model_section = Recurrent
+    groups_wanted = "the names of those who drew"
+    dev_wanted = "more draws"
 
     def task_names(self, data):
         return list(QUESTIONS)

@@ -12,7 +12,7 @@ from tawt.config import load
 from tawt.errors import ConfigError
 from tawt.modality import Modality, known_modalities, modality_named, register
 from tawt.modality.facts import FactTable, SplitFacts, TaskFacts
-from tests.modality.sequences import SEQUENCES, SequenceModality, drawn
+from tests.modality.sequences import SEQUENCES, SIZES, SequenceModality, drawn
 
 VALUES = {
     "name": "rising",
@@ -180,6 +180,20 @@ def test_its_examples_can_be_weighed_and_audited(study, tmp_path, call):
     shown = json.loads(out)
     found = shown["examples"] if isinstance(shown, dict) else shown
     assert all(row["label"] in ("no", "yes") and row["text"] for row in found)
+
+
+def test_it_says_what_it_is_to_be_given(study, tmp_path, call, monkeypatch):
+    columns = ("-o", "weighting.unit=group", "-o", "weighting.group.by=column")
+    status, _, err = call("train", study, *columns, "--out", tmp_path / "run")
+    assert status == 2
+    assert "which group each example is in; give it the names of those who drew." in err
+    monkeypatch.setattr(SequenceModality, "groups_wanted", "")
+    _, _, err = call("train", study, *columns, "--out", tmp_path / "run")
+    assert "which group each example is in; group it by something else." in err
+    monkeypatch.delitem(SIZES, "dev")
+    status, _, err = call("train", study, "-o", "training.patience=2", "--out", tmp_path / "run")
+    assert status == 2
+    assert "no dev examples; give it more draws, or leave `patience` out." in err
 
 
 def test_a_name_that_is_taken_is_refused():

@@ -88,6 +88,8 @@ class Arrays(ArrayModality[ArrayData]):
 
     name = "arrays"
     data_section = ArrayData
+    groups_wanted: ClassVar[str] = "an array `groups`"
+    dev_wanted: ClassVar[str] = "a file as `dev`"
 
     def task_names(self, data: ArrayData) -> list[str]:
         """Those of the section."""

@@ -66,8 +66,8 @@ class GroupConfig(Section):
     """What makes examples of a source a group."""
 
     by: Literal["label", "length", "column", "cluster"] = "label"
-    """Their label (of a sentence, its commonest tag); their length; what the data says (a field, a
-    document, an array `groups`); or clusters of the encoder's vectors, by k-means."""
+    """Their label (the commonest, of several); their length; what the data itself says; or clusters
+    of the representation's vectors, by k-means."""
     count: int = Field(8, ge=1, le=MOST)
     """Groups of each source, by length or cluster."""
 

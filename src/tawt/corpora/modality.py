@@ -54,6 +54,8 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
         "a language model (`model: {checkpoint: NAME}`, or `layers`, `width` and `heads` of a "
         "small one)"
     )
+    groups_wanted: ClassVar[str] = "a field that names them (`group: NAME`)"
+    dev_wanted: ClassVar[str] = "some (as `dev`, or a share of `train` by `held_out`)"
 
     def task_names(self, data: CorporaData) -> list[str]:
         """Those of the section."""

@@ -80,6 +80,10 @@ class Modality(ABC, Generic[D, M]):
     """The section `model`."""
     model_wanted: ClassVar[str] = "another `model`"
     """What a configuration without a fitting model is told to give."""
+    groups_wanted: ClassVar[str] = ""
+    """What data is to be given that says which group each example is in; nothing where none can."""
+    dev_wanted: ClassVar[str] = "some"
+    """What a target without dev examples is to be given."""
     is_pretrained: ClassVar[bool] = False
     """Whether the representation has learned much before training, so that heads on it tell what
     tasks have in common."""

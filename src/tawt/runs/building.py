@@ -99,7 +99,7 @@ def _check_target(config: RunConfig, found: Sequence[Task]) -> None:
     if config.training.patience is not None and not chosen_by:
         raise ConfigError(
             "`training.patience` waits for a better dev score, but the target has no dev examples; "
-            "give it some (text: `held_out`), or leave `patience` out.",
+            f"give it {config.modality.dev_wanted}, or leave `patience` out.",
             place=("training", "patience"),
         )
 
@@ -247,7 +247,14 @@ def _units(
     if config.weighting.unit == "example":
         return Units.of_examples({task.name: len(task.train) for task in sources})
     assert config.weighting.group is not None  # filled in when the configuration was read
-    return grouped(sources, config.weighting.group, model, seed=config.seed, shared=shared)
+    return grouped(
+        sources,
+        config.weighting.group,
+        model,
+        seed=config.seed,
+        shared=shared,
+        wanted=config.modality.groups_wanted,
+    )
 
 
 def rule(settings: WeightingConfig) -> UpdateRule:

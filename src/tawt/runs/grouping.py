@@ -27,6 +27,7 @@ def grouped(
     *,
     seed: int,
     shared: Path | None = None,
+    wanted: str = "",
 ) -> Units:
     """The units of these sources.
 
@@ -36,6 +37,7 @@ def grouped(
         model: Whose representation clusters are of.
         seed: Of the clusters.
         shared: A folder where clusters are kept for other runs.
+        wanted: What data is to be given that does not say which group each example is in.
 
     Raises:
         ConfigError: A source cannot be grouped so.
@@ -47,7 +49,7 @@ def grouped(
         elif settings.by == "length":
             found[task.name] = _by_length(task, settings.count)
         elif settings.by == "column":
-            found[task.name] = _by_column(task)
+            found[task.name] = _by_column(task, wanted)
         else:
             from tawt.runs.clustering import clustered
 
@@ -89,13 +91,12 @@ def _by_length(task: Task, count: int) -> Coded:
     return Coded(tuple(f"up to {end:>{digits}} pieces" for end in ends), numbers)
 
 
-def _by_column(task: Task) -> Coded:
+def _by_column(task: Task, wanted: str) -> Coded:
     given = task.train.groups()
     if given is None or (isinstance(given, list) and None in given):
+        remedy = f"give it {wanted}" if wanted else "group it by something else"
         raise ConfigError(
-            f"The data of {task.name!r} does not say which group each example is in: give text a "
-            "field (`fields: {group: NAME}`) or marks between documents, a corpus a field (`group: "
-            "NAME`), arrays an array `groups`.",
+            f"The data of {task.name!r} does not say which group each example is in; {remedy}.",
             place=_PLACE,
         )
     return Coded.of(given)

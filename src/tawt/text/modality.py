@@ -230,6 +230,10 @@ class Text(TextModality[TextData]):
 
     name = "text"
     data_section = TextData
+    groups_wanted: ClassVar[str] = (
+        "a field (`fields: {group: NAME}`), or marks between its documents"
+    )
+    dev_wanted: ClassVar[str] = "some (as `dev`, or a share of `train` by `held_out`)"
 
     def task_names(self, data: TextData) -> list[str]:
         """Those of the section."""

@@ -78,7 +78,7 @@ def check_mixed(tasks: Sequence[Task]) -> None:
         if not (first.kind.shares_head and task.kind == first.kind):
             raise ConfigError(
                 "`sampling: mixed` puts examples of all tasks into every batch, so they must share "
-                f"the whole model, as corpora do; {first.name!r} and {task.name!r} have heads of "
+                f"the whole model; {first.name!r} and {task.name!r} have heads of "
                 "their own. Use `sampling: weight`.",
                 place=("training", "sampling"),
             )

@@ -61,8 +61,8 @@ class Settings:
     sampling: Literal["size", "weight", "mixed"] = "size"
     """What a step trains on: one task, each in proportion to its size, the loss scaled so that the
     objective is Σ ω_t L_t (the authors' scheme); one task, t with probability ω_t; or, `mixed`,
-    examples of all tasks, ω_t of them from task t. Tasks that are mixed must share the whole model,
-    as corpora do."""
+    examples of all tasks, ω_t of them from task t. Tasks that are mixed must share the whole
+    model."""
 
     steps: int | None = None
     """Steps on the sources, in place of `epochs` passes over them; `epochs` then says into how many
