@@ -10,7 +10,7 @@ from tawt.extras import need
 need("cli", by=__name__)
 
 import numpy as np
-from scipy import stats
+import scipy  # whose parts are imported when they are first used
 
 from tawt.errors import DataError
 
@@ -84,7 +84,7 @@ def paired_t_test(ours: ArrayLike, theirs: ArrayLike) -> float:
     differences = _differences(ours, theirs)
     if np.ptp(differences) == 0:  # no variance to test against: the sign test then
         return 1.0 if differences[0] == 0 else _all_agree(len(differences))
-    return float(stats.ttest_1samp(differences, 0.0).pvalue)
+    return float(scipy.stats.ttest_1samp(differences, 0.0).pvalue)
 
 
 def paired_bootstrap(ours: ArrayLike, theirs: ArrayLike) -> Bootstrap:
@@ -175,5 +175,5 @@ def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, fl
     if len(values) < 2:
         return None
     mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / len(values) ** 0.5
-    reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, len(values) - 1)) * error
     return mean - reach, mean + reach

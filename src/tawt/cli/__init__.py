@@ -14,6 +14,9 @@ def main() -> None:
     except MissingExtraError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
+    from tawt.cli.collecting import collect_rarely
+
+    collect_rarely()
     from tawt.cli.app import main as run
 
     run()

@@ -13,6 +13,7 @@ import torch
 import typer
 
 from tawt.cli import console, together
+from tawt.cli.collecting import collect_as_usual
 from tawt.cli.previewing import show_first
 from tawt.cli.time_left import runs_progress
 from tawt.compare import compare, load_comparison
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from tawt.compare import Comparison
     from tawt.config import RunConfig
+    from tawt.tasks import Task
 
 _STORY = (
     "Thirty labelled digits are to be read, and seven other datasets might help. Three group "
@@ -90,6 +92,12 @@ def train_once(
     if not together.is_first():
         quiet, as_json = True, False
     path = folder or Path("runs", config.name)
+
+    def begin(tasks: Sequence[Task]) -> None:
+        collect_as_usual()
+        if not (quiet or as_json):
+            show_first(tasks, config.targets)
+
     with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
         shown = bar.add_task("training", total=None)
         record = run(
@@ -100,7 +108,7 @@ def train_once(
                 shown, completed=now.step, total=now.total, description=now.phase
             ),
             should_stop=should_stop,
-            on_tasks=None if quiet or as_json else lambda tasks: show_first(tasks, config.targets),
+            on_tasks=begin,
         )
     if as_json:
         typer.echo(json.dumps(record, indent=2))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy import stats
+import scipy  # whose parts are imported when they are first used
 
 from tawt.errors import DataError
 
@@ -102,11 +102,11 @@ def gain_of(
     gains = [a - b for a, b in zip(scores, without, strict=True)]
     parts = [_mean_variance((ours - theirs).mean(0)), _mean_variance(np.array(gains))]
     total, examples_seen = sum(variance for variance, _ in parts), ours.shape[1]
-    least = float(stats.t.ppf(0.975, max(1, examples_seen - 1))) / (1 + examples_seen)
+    least = float(scipy.stats.t.ppf(0.975, max(1, examples_seen - 1))) / (1 + examples_seen)
     reach = least
     if total > 0:
         freedom = total**2 / sum(variance**2 / left for variance, left in parts if left)
-        reach = max(least, float(stats.t.ppf(0.975, freedom)) * total**0.5)
+        reach = max(least, float(scipy.stats.t.ppf(0.975, freedom)) * total**0.5)
     mean = float(np.mean(gains))
     return Gain(gains, (mean - reach, mean + reach))
 

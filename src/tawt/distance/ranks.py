@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scipy import stats
+import scipy  # whose parts are imported when they are first used
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def rank_correlation(
         right += _ranks([true[target][source] for source in both])
     if len(left) < 3 or min(len(set(left)), len(set(right))) < 2:
         return None
-    return float(stats.spearmanr(left, right).statistic)
+    return float(scipy.stats.spearmanr(left, right).statistic)
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
@@ -48,5 +48,5 @@ def _ranks(values: Sequence[float]) -> list[float]:
     """
     if len(values) == 1:
         return [0.5]
-    ranked = stats.rankdata(values)
+    ranked = scipy.stats.rankdata(values)
     return [float(rank - 1) / (len(values) - 1) for rank in ranked]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from scipy.special import stdtrit  # scipy.stats takes a second to import
+import scipy  # whose parts are imported when they are first used
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, without the black and the yellow
 # that vanish on dark or light paper; sources past the seventh take them again, dashed.
@@ -153,7 +153,7 @@ def half_interval(values: Sequence[float]) -> float:
     if len(values) < 2:
         return 0.0
     error = float(np.std(values, ddof=1)) / len(values) ** 0.5
-    return float(stdtrit(len(values) - 1, 0.975) * error)
+    return float(scipy.special.stdtrit(len(values) - 1, 0.975) * error)
 
 
 def safe(text: str) -> str:
