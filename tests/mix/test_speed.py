@@ -4,7 +4,7 @@ import pytest
 
 from tawt.config import load
 from tawt.errors import Interrupted
-from tawt.mix.speed import Speed, _Clock, measured_speed, timed_config
+from tawt.mix.speed import Speed, measured_speed, timed_config
 from tawt.mix.study import examined
 from tawt.sweeps import Sweep, in_this_process
 from tests.mix.cases import study
@@ -14,20 +14,6 @@ def test_a_run_is_its_steps_its_updates_and_what_is_around_them():
     speed = Speed(step=0.1, update=2.0, around=3.0, start=100.0)
     assert speed.of_run(50, updates=4) == pytest.approx(5 + 8 + 3)
     assert speed.of_run(50, updates=0) == pytest.approx(8)
-
-
-def test_the_clock_leaves_out_the_first_steps_and_ends_after_whole_rounds(monkeypatch):
-    monkeypatch.setattr("tawt.mix.speed._SECONDS", 2.0)
-    # The first takes nine seconds, the others half a second each.
-    times = iter([0.0, *(9.0 + 0.5 * step for step in range(30))])
-    monkeypatch.setattr("tawt.mix.speed.time.perf_counter", lambda: next(times))
-    clock = _Clock(lambda: False)
-    steps = 1
-    while not clock():
-        steps += 1
-    assert steps == 10
-    assert clock.timed().step == pytest.approx(0.5)
-    assert clock.timed().spent == pytest.approx(9.0 + 0.5 * 9)
 
 
 def test_what_is_timed_has_updates_alike_far_apart_and_as_large_as_in_the_runs():

@@ -12,19 +12,17 @@ import numpy as np
 
 from tawt import files
 from tawt.config.rows import ROWS
-from tawt.errors import Interrupted
 from tawt.mix.study import EQUAL, LEARNED, proxy
-from tawt.runs.building import build_parts
+from tawt.runs.timing import time_steps
 from tawt.sweeps import Store, Work
 from tawt.sweeps.work import Plan
-from tawt.training import train
-from tawt.training.devices import accelerator_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tawt.config.schema import RunConfig
     from tawt.mix.study import Study
+    from tawt.runs.timing import Timed
     from tawt.sweeps import Context, Executor, Sweep
 
 _SECONDS = 2.0  # of each of two trainings
@@ -84,25 +82,14 @@ class MeasureSpeed:
         )
         files.write_json(self.path, asdict(speed))
 
-    def _step(self, config: RunConfig, should_stop: Callable[[], bool]) -> _Timed:
-        parts = build_parts(config)
-        clock = _Clock(should_stop)
-        try:
-            train(
-                parts.model,
-                tasks=parts.tasks,
-                target=config.target,
-                paradigm=parts.paradigm,
-                weighting=parts.weighting,
-                settings=config.training,
-                seed=config.seed,
-                accelerator=accelerator_for(config.training.precision, device=self.device),
-                should_stop=clock,
-            )
-        except Interrupted:
-            if not clock.enough:  # it was not the clock that ended it
-                raise
-        return clock.timed()
+    def _step(self, config: RunConfig, should_stop: Callable[[], bool]) -> Timed:
+        return time_steps(
+            config,
+            device=self.device,
+            seconds=_SECONDS,
+            rounds_of=_EVERY,
+            should_stop=should_stop,
+        )
 
 
 def timed_config(config: RunConfig) -> RunConfig:
@@ -116,38 +103,6 @@ def timed_config(config: RunConfig) -> RunConfig:
     base = proxy(config, steps=_ENDLESS, update_every=_EVERY)
     training = replace(base.training, most_passes=None, update_growth=0.0)
     return base.model_copy(update={"training": training})
-
-
-@dataclass(frozen=True)
-class _Timed:
-    step: float
-    """Seconds of one."""
-    spent: float
-    """Seconds of all."""
-
-
-class _Clock:
-    """Asks a training to stop when it has been timed for long enough."""
-
-    def __init__(self, should_stop: Callable[[], bool]) -> None:
-        self._asked = should_stop
-        self._began = time.perf_counter()
-        self._times: list[float] = []
-
-    def __call__(self) -> bool:
-        self._times.append(time.perf_counter())
-        return self.enough or self._asked()
-
-    @property
-    def enough(self) -> bool:
-        """Whether whole rounds of steps were timed, after the first, which is always slow."""
-        steps = len(self._times)
-        rounds = steps >= 2 * _EVERY and steps % _EVERY == 0
-        return rounds and self._times[-1] - self._times[_EVERY - 1] >= _SECONDS
-
-    def timed(self) -> _Timed:
-        timed = self._times[-1] - self._times[_EVERY - 1]
-        return _Timed(timed / (len(self._times) - _EVERY), self._times[-1] - self._began)
 
 
 def measured_speed(
