@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tawt import files
 from tawt.compare.folder import CONFIG
+from tawt.compare.shapes import Table
 from tawt.errors import RunError
 from tawt.files import shapes
 from tawt.runs.folder import COMPARISON
@@ -72,7 +73,7 @@ def load_comparison(folder: Path) -> Comparison:
     One made before there was a bootstrap has none; `compare` makes the table again, not the runs.
     """
     values = files.read_sealed(folder / COMPARISON)
-    shapes.check(values, shapes.Table, folder / COMPARISON)
+    shapes.check(values, Table, folder / COMPARISON)
     try:
         rows = [_loaded(row) for row in values.pop("rows")]
         measure = Measure(**values.pop("measure", {}))

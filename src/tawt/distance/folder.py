@@ -13,6 +13,7 @@ from tawt import files
 from tawt.config.schema import difference, dumped, load
 from tawt.distance.page import distance_page
 from tawt.distance.pieces import Found
+from tawt.distance.shapes import Distances
 from tawt.errors import RunError
 from tawt.files import locks, shapes
 from tawt.runs.folder import CONFIG as RUN_CONFIG
@@ -244,7 +245,7 @@ def checked_distances(values: dict[str, Any], path: Path) -> dict[str, Any]:
     Raises:
         RunError: They are damaged.
     """
-    shapes.check(values, shapes.Distances, path)
+    shapes.check(values, Distances, path)
     if values["target"] not in values["estimates"]:
         raise RunError(f"{path} is damaged: it has no estimates for {values['target']!r}.")
     return values

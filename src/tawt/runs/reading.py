@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import RunError
-from tawt.files import shapes
-from tawt.runs import units
+from tawt.files.shapes import check
+from tawt.runs import shapes, units
 from tawt.runs.folder import RECORD, WEIGHTS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def record_of(folder: RunFolder) -> dict[str, Any]:
         RunError: It is not finished, or damaged.
     """
     record = folder.record()
-    shapes.check(record, shapes.Record, folder.path / RECORD)
+    check(record, shapes.Record, folder.path / RECORD)
     return record
 
 
@@ -35,7 +35,7 @@ def updates_of(folder: RunFolder) -> list[dict[str, Any]]:
     except RecursionError as error:
         raise RunError(f"{folder.path / WEIGHTS} is damaged: {error}.") from error
     for update in updates:
-        shapes.check(update, shapes.Update, folder.path / WEIGHTS)
+        check(update, shapes.Update, folder.path / WEIGHTS)
     return updates
 
 
@@ -47,5 +47,5 @@ def shown_units_of(folder: RunFolder) -> dict[str, Any] | None:
     """
     shown = folder.shown_units()
     if shown is not None or (folder.path / units.SHOWN).exists():
-        shapes.check(shown, shapes.Shown, folder.path / units.SHOWN)
+        check(shown, shapes.Shown, folder.path / units.SHOWN)
     return shown

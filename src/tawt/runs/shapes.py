@@ -1,0 +1,88 @@
+"""What the JSON files of a run's folder must look like."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from tawt.files.shapes import Count, Number, Shape, Shares
+
+
+class _Epoch(Shape):
+    step: int = 0
+    effective_sample_size: Number | None = None
+
+
+class Record(Shape):
+    """`record.json`."""
+
+    name: str
+    scores: dict[str, dict[str, Shares]]
+    weights: dict[str, Number]
+    multipliers: Shares
+    epochs: list[_Epoch]
+    skipped_steps: dict[str, Count]
+    skipped_updates: Count
+
+
+class _Spread(Shape):
+    """Of an update: what single units came to."""
+
+    entropy: Annotated[float, Field(le=700)]  # e to that power is a number
+    quantiles: dict[str, Number]
+    way: str | None = None
+    relative_error: Number | None = None
+
+
+class Update(Shape):
+    """A line of `weights.jsonl`."""
+
+    step: int
+    weights: Shares
+    alignments: Shares
+    units: _Spread | None = None
+
+
+class _Example(Shape):
+    source: str
+    example: int
+    weight: Number
+    alignment: Number | None
+    deviation: Number | None = None
+    label: Any
+    text: str
+    image: str = ""
+
+
+class _Label(Shape):
+    label: str
+    examples: int
+    weight: Number
+    alignment: Number | None = None
+    error: Number | None = None
+
+
+class _Less(_Label):
+    source: str
+    alignment: Number
+    error: Number
+    others: Number
+
+
+class _Group(Shape):
+    group: str
+    examples: int
+    weight: Number
+    alignment: Number | None
+
+
+class Shown(Shape):
+    """`units.json`."""
+
+    are_examples: bool
+    least: list[_Example]
+    most: list[_Example]
+    labels: dict[str, list[_Label]]
+    groups: dict[str, list[_Group]]
+    agree_less: list[_Less] = Field([])
