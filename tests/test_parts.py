@@ -141,6 +141,16 @@ class Tagged(Examples):
         return [(str(index), gold, predicted)] * (index + 1)
 
 
+def test_a_subset_has_the_groups_of_its_examples_as_they_are_given():
+    class Numbered(Tagged):
+        def groups(self):
+            return Coded.of(["a", "b", "a"])
+
+    subset = Subset(Numbered(), np.array([2, 1]))
+    assert list(subset.groups()) == ["a", "b"]
+    assert subset.groups().numbers.dtype == np.int32
+
+
 def test_a_subset_shows_what_its_examples_show():
     subset = Subset(Tagged(), np.array([2, 0]))
     assert subset.notes == {"seen": 3}

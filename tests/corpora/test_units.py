@@ -29,7 +29,7 @@ def test_groups_of_documents_that_are_like_the_target_gain(study, tmp_path, call
     weights = units.read(tmp_path / "run").weights
     tasks, *_ = build_parts(study.config)
     windows = next(task for task in tasks if task.name == "mixed").train
-    groups = np.array(windows.groups())
+    groups = np.array(list(windows.groups()))
     factors = np.asarray(weights.relative("mixed", np.arange(len(windows))))
     assert factors[groups == "like"].mean() > 1.5 * factors[groups == "unlike"].mean()
     for group in ("like", "unlike"):  # one weight to a group

@@ -291,7 +291,9 @@ def _groups(task: Task) -> dict[str, Any]:
     named = task.train.groups()
     if named is None:
         return {}
-    digest = hashlib.sha256("\0".join(map(str, named)).encode())
+    digest = hashlib.sha256()
+    for number, name in enumerate(named):
+        digest.update(f"\0{name}".encode() if number else str(name).encode())
     return {"groups": {"sha256": digest.hexdigest()}}
 
 

@@ -99,4 +99,4 @@ def _by_column(task: Task, wanted: str) -> Coded:
             f"The data of {task.name!r} does not say which group each example is in; {remedy}.",
             place=_PLACE,
         )
-    return Coded.of(given)
+    return given if isinstance(given, Coded) else Coded.of(given)

@@ -99,8 +99,11 @@ class Examples(ABC):
         """
         return self
 
-    def groups(self) -> Sequence[Any] | NDArray[Any] | None:
-        """Which group each example is in, for weights on groups; `None` where that is unknown."""
+    def groups(self) -> Sequence[Any] | NDArray[Any] | Coded | None:
+        """Which group each example is in, for weights on groups; `None` where that is unknown.
+
+        Names, or numbers with their names, which take four bytes an example.
+        """
         return None
 
     def show(self, index: int) -> Shown:
@@ -204,15 +207,17 @@ class Subset(Examples):
         """The rows that an example has in a table of predictions."""
         return self._examples.answered(int(self._indices[index]), gold, predicted)
 
-    def groups(self) -> Sequence[Any] | NDArray[Any] | None:
+    def groups(self) -> Sequence[Any] | NDArray[Any] | Coded | None:
         """Which group each example is in."""
         found = self._examples.groups()
+        if isinstance(found, Coded):
+            return found.at(self._indices)
         return None if found is None else [found[int(index)] for index in self._indices]
 
     def names(self) -> Coded | None:
         """One name for each example."""
         found = self._examples.names()
-        return None if found is None else Coded(found.names, found.numbers[self._indices])
+        return None if found is None else found.at(self._indices)
 
     def all_names(self) -> tuple[Coded, NDArray[np.int32] | int] | None:
         """Every name that examples have, and how many each example has."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.int32]]
 
-_AT_ONCE = 1 << 16  # labels of an array that are sorted
+_AT_ONCE = 1 << 16  # labels of an array that are sorted, or shown
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,20 @@ class Coded:
             found = [codes.setdefault(str(name), len(codes)) for name in names]
             numbers[part] = np.array(found, np.int32)[places]
         return cls(tuple(codes), numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self.numbers), _AT_ONCE):
+            for number in self.numbers[start : start + _AT_ONCE].tolist():
+                yield self.names[number]
+
+    def at(self, indices: np.ndarray[Any, Any]) -> Coded:
+        """The labels at these positions, with all names.
+
+        Example:
+            >>> Coded(("noun", "verb"), np.array([0, 1, 1], np.int32)).at(np.array([2, 0]))
+            Coded(names=('noun', 'verb'), numbers=array([1, 0], dtype=int32))
+        """
+        return Coded(self.names, self.numbers[indices])
 
     def ordered(self) -> Coded:
         """The same labels, their names sorted, and none that no label has.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tawt.corpora.shards import encoding
 from tawt.corpora.vocabularies import Bytes, Pieces
-from tawt.corpora.windows import Windows
+from tawt.corpora.windows import Windows, base
 from tawt.corpora.windows.base import gathered
 from tawt.errors import ConfigError
 from tests.corpora.files import sentences
@@ -86,8 +86,19 @@ def test_groups_are_those_of_the_documents_in_which_windows_begin(tmp_path):
     texts, groups = ["abcd", "e", "fghijk"], ["x", "y", "x"]
     windows = Windows(shard_of(tmp_path, texts, groups=groups), Bytes(), width=3)
     owner = [each for text, each in zip(texts, groups, strict=True) for _ in range(len(text) + 1)]
-    assert windows.groups() == [owner[index * 3] for index in range(len(windows))]
+    assert list(windows.groups()) == [owner[index * 3] for index in range(len(windows))]
     assert Windows(shard_of(tmp_path / "b", texts), Bytes(), width=3).groups() is None
+
+
+def test_groups_are_four_bytes_a_window_however_many_are_looked_up_at_a_time(tmp_path, monkeypatch):
+    texts, groups = ["abcd", "e", "fghijk"] * 7, ["x", "y", "x"] * 7
+    windows = Windows(shard_of(tmp_path, texts, groups=groups), Bytes(), width=3)
+    whole = windows.groups()
+    monkeypatch.setattr(base, "_AT_ONCE", 2)
+    parts = windows.groups()
+    assert parts.numbers.dtype == np.int32
+    assert np.array_equal(parts.numbers, whole.numbers)
+    assert parts.names == whole.names
 
 
 def test_digests_are_of_documents(tmp_path):

@@ -146,7 +146,7 @@ def test_groups_are_those_of_the_documents_in_which_windows_begin(tmp_path):
     windows = MaskedWindows(corpus, Bytes(), width=3)
     # The stream: ␟abcd␟e␟fghijk␟; the first separator is the first document's.
     owner = ["x"] * 6 + ["y"] * 2 + ["z"] * 7
-    assert windows.groups() == [owner[index * 3] for index in range(len(windows))]
+    assert list(windows.groups()) == [owner[index * 3] for index in range(len(windows))]
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -1, 2.0])

@@ -11,6 +11,7 @@ import numpy as np
 
 from tawt.errors import ConfigError
 from tawt.tasks import Examples, Shown
+from tawt.units import Coded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tawt.tasks.examples import Indices
 
 _SHOWN, _PREVIEWED = 300, 100  # characters
+_AT_ONCE = 1 << 16  # windows
 _BREAK = " ¶ "  # between documents
 
 
@@ -77,15 +79,17 @@ class CorpusWindows(Examples):
         """Eight bytes of each document, not of each window: documents are what corpora share."""
         return self.shard.digests
 
-    def groups(self) -> list[str] | None:
+    def groups(self) -> Coded | None:
         """The group of the document in which each window begins."""
         members = self.shard.members
         if members is None:
             return None
-        starts = np.maximum(self.starts(np.arange(len(self))), 1)
-        owners = np.searchsorted(self.shard.ends, starts, side="right")
-        names = self.shard.group_names
-        return [names[code] for code in members[owners].tolist()]
+        numbers = np.empty(len(self), np.int32)
+        for first in range(0, len(self), _AT_ONCE):
+            part = np.arange(first, min(first + _AT_ONCE, len(self)))
+            starts = np.maximum(self.starts(part), 1)
+            numbers[part] = members[np.searchsorted(self.shard.ends, starts, side="right")]
+        return Coded(self.shard.group_names, numbers)
 
     def names(self) -> None:
         """Windows have no labels."""
