@@ -81,15 +81,19 @@ def test_predictions_of_the_run_and_of_predict_are_the_same(study, tmp_path, cal
     ]
 
 
-def test_processes_that_compare_know_it_too(study, tmp_path, call):
+def test_processes_that_compare_know_it_too(study, rows, tmp_path, call):
     folder = tmp_path / "compared"
-    rows = ("--row", "single-task", "--row", "weighted joint")
+    names = ("--row", "single-task", "--row", "weighted joint")
     status, out, err = call(
-        "compare", study, "--out", folder, *rows, "--seeds", 1, "--jobs", 2, "--json"
+        "compare", study, "--out", folder, *names, "--seeds", 1, "--jobs", 2, "--json"
     )
     assert status == 0, err
     assert [row["name"] for row in json.loads(out)["rows"]] == ["single-task", "weighted joint"]
     assert "<html" in (folder / "report.html").read_text()[:200]
+    status, _, err = call("predict", folder, rows)
+    assert status == 2
+    assert f"holds several runs; give the folder of one of them, such as {folder}/single" in err
+    assert call("predict", folder / "single-task" / "0", rows)[0] == 0
 
 
 def test_it_can_be_looked_into(study, call):

@@ -18,6 +18,7 @@ from tawt.cli.previewing import show_first
 from tawt.cli.time_left import runs_progress
 from tawt.compare import compare, load_comparison
 from tawt.compare.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
+from tawt.compare.folder import COMPARISON
 from tawt.compare.page import comparison_page
 from tawt.compare.words import in_words
 from tawt.config import load
@@ -32,7 +33,7 @@ from tawt.mix import load_mix
 from tawt.mix.page import mix_page
 from tawt.mix.result import MIX
 from tawt.runs import Options, RunFolder, run
-from tawt.runs.folder import COMPARISON, PAGE
+from tawt.runs.folder import PAGE
 from tawt.runs.page import runs_page
 from tawt.sweeps import Sweep, stop_on_signals
 from tawt.training.devices import gpus_to_spread_over, visible_gpus

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tawt import files
-from tawt.compare.folder import CONFIG
+from tawt.compare.folder import COMPARISON, CONFIG
 from tawt.compare.shapes import Table
 from tawt.errors import RunError
 from tawt.files import shapes
-from tawt.runs.folder import COMPARISON
 from tawt.tasks import Measure
 
 if TYPE_CHECKING:

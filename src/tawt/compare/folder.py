@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tawt import files
 from tawt.config.rows import ROWS, Row
 from tawt.errors import RunError
-from tawt.runs.folder import COMPARISON
 from tawt.sweeps.claims import Claim
 from tawt.sweeps.row_runs import applied, check_data, run_folder
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from tawt.config.schema import RunConfig
 
 CONFIG = "comparison.yaml"
+COMPARISON = "comparison.json"
+"""By this file the folder of a comparison is told from that of a run."""
 
 _log = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tawt import files
 from tawt.compare import folder as comparison_folder
+from tawt.compare.folder import COMPARISON
 from tawt.compare.page import comparison_page
 from tawt.compare.same_rows import Start, same_rows
 from tawt.compare.tables import markdown
@@ -17,7 +18,7 @@ from tawt.config.rows import chosen
 from tawt.errors import ConfigError, TawtError
 from tawt.files import locks
 from tawt.runs import building
-from tawt.runs.folder import COMPARISON, PAGE
+from tawt.runs.folder import PAGE
 from tawt.sweeps.row_runs import RowRuns
 from tawt.training.devices import chosen_device
 

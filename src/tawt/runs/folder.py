@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 CONFIG, RECORD, WEIGHTS, DATA = "config.yaml", "record.json", "weights.jsonl", "data.json"
 PAGE = "report.html"
-COMPARISON = "comparison.json"
-"""By this file the folder of a comparison is told from that of a run."""
 _NEEDED = (
     "name",
     "scores",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, RunError, suggestion
 from tawt.modality import PredictRequest
-from tawt.runs.folder import COMPARISON, RunFolder
+from tawt.runs.folder import CONFIG, RECORD, RunFolder
 from tawt.runs.models import MODEL
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def load_predictor(
 
 
 def _finished(run: Path, target: str | None) -> tuple[RunConfig, str]:
-    if (run / COMPARISON).exists():
-        runs = sorted(path.parent for path in run.rglob("record.json"))
-        example = f", such as {runs[0]}" if runs else ""
-        raise RunError(f"{run} is a comparison; give the folder of one of its runs{example}.")
+    if not (run / CONFIG).exists() and (runs := sorted(run.glob(f"*/*/{RECORD}"))):
+        raise RunError(
+            f"{run} holds several runs; give the folder of one of them, such as {runs[0].parent}."
+        )
     folder = RunFolder(run)
     config = folder.config()
     folder.record()
