@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tawt.corpora.modality import CORPORA
-from tawt.errors import ConfigError
 from tawt.runs import RunFolder
 from tawt.runs.building import build_parts
 from tawt.runs.run import run
@@ -78,12 +77,13 @@ def test_what_takes_less_memory_is_named(study):
     assert CORPORA.memory_fields(less) == ["`data.window`"]
 
 
-def test_targets_whose_models_would_share_a_folder_are_refused(study):
+def test_targets_of_similar_names_have_the_same_model(study, tmp_path):
     for name in ("my text", "my-text"):
-        study.text(name, train=["a"], dev=["b"])
-    study.set("target", {"my text": 0.5, "my-text": 0.5})
-    with pytest.raises(ConfigError, match="would both be saved in the folder my-text"):
-        _ = study.config
+        study.set(f"data.corpora.{name}", study.values["data"]["corpora"]["goal"])
+    study.set("target", {"my text": 0.5, "my-text": 0.5}).set("sources", ["near", "far"])
+    record = run(study.config, tmp_path / "run")
+    assert set(record["scores"]) == {"my text", "my-text"}
+    assert (tmp_path / "run" / "model" / "config.json").exists()
 
 
 def test_text_that_is_held_out_of_a_source_is_neither_trained_on_nor_scored(study, tmp_path):

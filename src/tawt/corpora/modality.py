@@ -14,7 +14,7 @@ from tawt.corpora.placing import placed_checkpoint, placed_files
 from tawt.errors import ConfigError
 from tawt.modality import Modality, Predictor, PredictRequest, Trained
 from tawt.modality.said import DATA_LOG
-from tawt.paths import home_expanded, resolved, slug
+from tawt.paths import home_expanded, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,21 +64,12 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
     def check(
         self, data: CorporaData, model: LanguageModelConfig, *, targets: Sequence[str]
     ) -> None:
-        """Only what trains from nothing, or has one, can do without a tokenizer of its own."""
-        del model
+        """There is a corpus; all targets have one model, whatever they are called."""
+        del model, targets
         if not data.corpora:
             raise ConfigError(
                 "`data.corpora` is empty; name at least one corpus.", place=("data", "corpora")
             )
-        folders: dict[str, str] = {}
-        for name in targets:
-            other = folders.setdefault(slug(name), name)
-            if other != name:
-                raise ConfigError(
-                    f"The models of `target` {other!r} and {name!r} would both be saved in the "
-                    f"folder {slug(name)}; rename one of the corpora.",
-                    place=("target",),
-                )
 
     def tasks(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tawt.errors import ConfigError
 from tawt.paths import home_expanded, resolved
 from tawt.text.encoding.finding import PACKAGE
+from tawt.text.placing import placed
 
 if TYPE_CHECKING:
     from tawt.corpora.sections import CorpusFiles
@@ -20,18 +21,8 @@ def placed_files(files: CorpusFiles, folder: Path) -> CorpusFiles:
         files: Of one corpus.
         folder: Of the configuration.
     """
-
-    def one(path: Path) -> Path:
-        hub = str(path).startswith("hub:")
-        return path if hub else resolved(folder / home_expanded(path))
-
-    def every(path: Path | list[Path] | None) -> Path | list[Path] | None:
-        if path is None:
-            return None
-        return [one(each) for each in path] if isinstance(path, list) else one(path)
-
     return files.model_copy(
-        update={split: every(getattr(files, split)) for split in ("train", "dev", "test")}
+        update={split: placed(getattr(files, split), folder) for split in ("train", "dev", "test")}
     )
 
 

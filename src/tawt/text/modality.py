@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from tawt.errors import ConfigError, inside
 from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Section, Trained
 from tawt.modality.said import DATA_LOG
-from tawt.paths import home_expanded, resolved, slug
+from tawt.paths import resolved, slug
+from tawt.text.placing import placed
 from tawt.text.sections import EncoderConfig, TextData
 from tawt.text.sources import HeldOutTexts, UnlabelledTexts
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from tawt.tasks import MultiTaskModel, Task
     from tawt.text.kinds import Wanted
     from tawt.text.reading import Splits
-    from tawt.text.sections import Files
 
 D = TypeVar("D", bound=DataSection)
 
@@ -278,33 +278,23 @@ class Text(TextModality[TextData]):
         self, data: TextData, model: EncoderConfig, folder: Path
     ) -> tuple[TextData, EncoderConfig]:
         """Files are relative to the folder, and so is an encoder."""
-
-        def one(path: Path) -> Path:
-            hub = str(path).startswith("hub:")
-            return path if hub else resolved(folder / home_expanded(path))
-
-        def placed(path: Files | None) -> Files | None:
-            if path is None:
-                return None
-            return [one(each) for each in path] if isinstance(path, list) else one(path)
-
         labelled: dict[str, Section] = {
             name: task.model_copy(
                 update={
-                    "folder": placed(task.folder),
-                    "train": placed(task.train),
-                    "dev": placed(task.dev),
-                    "test": placed(task.test),
+                    "folder": placed(task.folder, folder),
+                    "train": placed(task.train, folder),
+                    "dev": placed(task.dev, folder),
+                    "test": placed(task.test, folder),
                 }
             )
             for name, task in data.labelled.items()
         }
         others = {
-            name: task.model_copy(update={"train": placed(task.train)})
+            name: task.model_copy(update={"train": placed(task.train, folder)})
             for name, task in data.unlabelled.items()
         }
         tasks = {name: {**labelled, **others}[name] for name in data.tasks}  # in their order
-        cache = None if data.cache is None else one(data.cache)
+        cache = None if data.cache is None else placed(data.cache, folder)
         changed = data.model_copy(update={"tasks": tasks, "cache": cache})
         return super().placed(changed, model, folder)
 
