@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tawt.report.words import listed
 from tawt.reproduce.plan import runs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Mapping
 
     from tawt.reproduce.choices import Choice
     from tawt.reproduce.plan import Plan
@@ -68,17 +69,6 @@ def in_words(same: Mapping[Spot, Spot]) -> str:
         by_row.setdefault(row, {}).setdefault(what + where, []).append(column)
     rows: dict[str, list[str]] = {}
     for row, said in by_row.items():
-        text = ", ".join(_listed(columns) + before for before, columns in said.items())
+        text = ", ".join(listed(columns) + before for before, columns in said.items())
         rows.setdefault(text, []).append(row)
-    return "; ".join(f"{_listed(names)}: {text}" for text, names in rows.items())
-
-
-def _listed(names: Sequence[str]) -> str:
-    """With "and" before the last.
-
-    Example:
-        >>> _listed(["32", "64", "128"])
-        '32, 64 and 128'
-    """
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return "; ".join(f"{listed(names)}: {text}" for text, names in rows.items())

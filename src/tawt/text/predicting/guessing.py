@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import json
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tawt.text.reading.columns import METADATA
+from tawt.text.reading.guessing import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +54,7 @@ def guess_form(head: list[str], *, path: Path, kind: TaskKind) -> InputFormat:
     if path.suffix.lower() in named:
         return named[path.suffix.lower()]
     filled = [line for line in head if line.strip() and not METADATA.match(line)]
-    if filled and _is_object(filled[0]):
+    if filled and is_object(filled[0]):
         return "jsonl"
     if kind != "tagging" or not filled:
         return "text"
@@ -63,10 +63,3 @@ def guess_form(head: list[str], *, path: Path, kind: TaskKind) -> InputFormat:
         return "conllu"
     columns = all(len(row) > 1 and " " not in row[0].strip() for row in cells)
     return "columns" if columns else "text"
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False

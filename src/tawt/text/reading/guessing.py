@@ -79,7 +79,7 @@ def _of_content(lines: list[str], known: frozenset[str]) -> str:
     filled = [line for line in lines if line.strip()]
     if filled and filled[0].startswith("#begin document"):
         return "ontonotes"
-    if filled and _is_object(filled[0]):
+    if filled and is_object(filled[0]):
         return "jsonl"
     for separator, name in (("\t", "tsv"), (",", "csv")):
         if _is_header(filled, separator, known):
@@ -95,7 +95,8 @@ def _is_header(lines: list[str], separator: str, known: frozenset[str]) -> bool:
     return sum(cell.strip().strip('"') in known for cell in cells) >= 2
 
 
-def _is_object(line: str) -> bool:
+def is_object(line: str) -> bool:
+    """Whether a line is an object of JSON."""
     try:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
