@@ -197,7 +197,7 @@ def test_runs_that_cannot_be_asked(call, study, tagger, tmp_path):
         call, "predict", "arrays", "a.txt", words=["a.txt", ".npz file with the array `inputs`"]
     )
     call("compare", study.path, "--out", "compared", "--seeds", 1, "--row", "joint", "--quiet")
-    mistake(call, "predict", "compared", "a.txt", words=["comparison", "compared/joint/0"])
+    mistake(call, "predict", "compared", "a.txt", words=["several runs", "compared/joint/0"])
     half = tmp_path / "half"
     half.mkdir()
     (half / "config.yaml").write_text((tagger / "config.yaml").read_text())
