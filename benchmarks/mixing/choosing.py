@@ -83,17 +83,17 @@ def chosen(records: Records) -> dict[str, Spec]:
     Best is what has the lowest dev score, in units of what lies between equal weights and the
     best of all candidates of a seed, on average over the two targets and the seeds.
     """
-    found = {family: _best(records, family) for family in FAMILIES if records.matching(name=family)}
-    if FRESH not in found:
+    found = {family: tried(records, family) for family in FAMILIES}
+    if not found[FRESH]:
         raise SystemExit("no setting was tried yet; run the stage `choosing` first")
-    return found
+    return {family: each[0][1] for family, each in found.items() if each}
 
 
-def _best(records: Records, family: str) -> Spec:
-    tried = records.matching(name=family)
-    losses: dict[str, dict[tuple[str, int], list[float]]] = {}
+def tried(records: Records, family: str) -> list[tuple[float, Spec]]:
+    """The settings of a family that all cells have, and what each loses; the best first."""
+    losses: dict[str, dict[str, list[float]]] = {}
     specs: dict[str, Spec] = {}
-    for record in tried:
+    for record in records.matching(name=family):
         spec = record["spec"]
         key = f"{spec['settings']} {spec['rule']}"
         specs[key] = Spec(
@@ -102,15 +102,13 @@ def _best(records: Records, family: str) -> Spec:
         for target in CHOSEN_ON:
             if target in record["scores"]:
                 loss = _loss(records, target, spec["budget"], spec["seed"], record)
-                cells = losses.setdefault(key, {})
-                cells.setdefault((target, spec["budget"]), []).append(loss)
-    most = max(map(len, losses.values()))
-    whole = {
-        key: mean(mean(cell) for cell in cells.values())
+                losses.setdefault(key, {}).setdefault(target, []).append(loss)
+    found = [
+        (mean(map(mean, cells.values())), specs[key])
         for key, cells in losses.items()
-        if len(cells) == most
-    }
-    return specs[min(whole, key=lambda key: whole[key])]
+        if len(cells) == len(CHOSEN_ON)
+    ]
+    return sorted(found, key=lambda each: each[0])
 
 
 def _loss(records: Records, target: str, budget: int, seed: int, record: Record) -> float:

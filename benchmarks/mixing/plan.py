@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EQUAL, BY_SIZE, TEMPERED = "equal weights", "by size", "square root of the size"
 SINGLE, PAIR = "single corpus", "pair of corpora"
 OURS, OURS_STEPS = "tawt, fresh batches", "tawt, training steps"
+OURS_DEFAULT = "tawt, the default for corpora"
 OURS_THEN, OURS_CAPPED = "tawt, then the target", "tawt, at most 4 passes"
 SCALE_1, BOUND_10 = "tawt, c = 1, no bound", "tawt, c = 1, bound of 10"
 EQUAL_ALONE, OURS_ALONE = "equal weights, one corpus a step", "tawt, one corpus a step"
@@ -37,6 +38,15 @@ _RARELY = {
     "gradient_examples": 4,
     "target_examples": 64,
 }  # for rows of a rule that is not ours: what suited weights that only add up
+_DEFAULT = {
+    "rule": {"scale": 6.0, "anchor": 0.1},
+    "settings": {
+        "update_every": 5,
+        "update_growth": 0.25,
+        "gradient_examples": 2,
+        "target_examples": 32,
+    },
+}
 _LEARNED_AT = 900  # the budget whose weights are handed out
 _LARGE_BUDGET, _PRETRAINED_BUDGET = 600, 120
 
@@ -196,6 +206,7 @@ def _for_target(records: Records, target: str, *, budget: int, seed: int) -> Ite
     best = {family: spec.of(**shared) for family, spec in chosen(records).items()}
     fresh = best[choices.FRESH]
     yield fresh.of(name=OURS)
+    yield fresh.of(name=OURS_DEFAULT, **_DEFAULT)
     yield best[choices.STEPS].of(name=OURS_STEPS)
     yield fresh.of(name=OURS_THEN, then_target=3)
     yield best[choices.DOGE].of(name=DOGE)

@@ -14,7 +14,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.mixing import plan
-from benchmarks.mixing.choosing import CHOSEN_ON, chosen
+from benchmarks.mixing.choosing import CHOSEN_ON, FAMILIES, tried
 from benchmarks.mixing.records import Record, Records
 from benchmarks.mixing.setups import SMALL
 from benchmarks.mixing.words import FOOT, HEAD
@@ -27,11 +27,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "results" / "mixing.md"
 KEPT = PAGE.with_suffix(".jsonl.gz")
 _WORTHWHILE = 0.1  # bits a byte: below it, a share of the headroom is mostly noise
 _ROWS = (
-    *(plan.OURS, plan.OURS_STEPS, plan.OURS_THEN, plan.OURS_CAPPED),
-    *(plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
+    *(plan.OURS, plan.OURS_DEFAULT, plan.OURS_STEPS, plan.OURS_THEN),
     *(plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED),
     *(plan.EQUAL_THEN, plan.AS_SOURCE),
+    *(plan.OURS_CAPPED, plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
 )
+_PEERS = (plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED)
+_OF_ALL_SEEDS = (plan.EQUAL, plan.OURS, plan.OURS_THEN, *_PEERS, plan.EQUAL_THEN, plan.AS_SOURCE)
 _USELESS = ("shuffled words", "random letters")
 _OTHER_LANGUAGES = ("dutch", "french", "german", "italian", "portuguese", "spanish")
 _NEAR = {"galician": _OTHER_LANGUAGES, "afrikaans": ("dutch", "german")}
@@ -52,8 +54,8 @@ class Budget:
         here = records.matching(budget=budget, setup=SMALL)
         self.targets = sorted({r["spec"]["target"] for r in here if r["spec"]["target"]})
         self.targets.sort(key=lambda target: target not in CHOSEN_ON)
-        counts = [self._seeds(name, target) for name in _ROWS for target in self.targets]
-        self.seeds = sorted(set.intersection(*counts))
+        self.seeds = sorted(set.intersection(*map(self._seeds, _OF_ALL_SEEDS)))
+        self.rows = [name for name in _ROWS if self.seeds_of(name)]
 
     def score(self, name: str, target: str, seed: int, sources: Sequence[str] = ()) -> float:
         """Of one training."""
@@ -63,9 +65,13 @@ class Budget:
                 return found
         raise LookupError(f"there is no record of {name}, {target}, seed {seed}")
 
-    def equal(self, target: str) -> list[float]:
-        """With equal weights, seed by seed."""
-        return [self.score(plan.EQUAL, target, seed) for seed in self.seeds]
+    def seeds_of(self, name: str) -> list[int]:
+        """Those of the seeds that a row has on all targets."""
+        return sorted(self._seeds(name) & set(self.seeds))
+
+    def scores(self, name: str, target: str) -> list[float]:
+        """Of a row, seed by seed."""
+        return [self.score(name, target, seed) for seed in self.seeds_of(name)]
 
     def best(self, target: str) -> tuple[str, ...]:
         """The corpora of the ceiling."""
@@ -76,16 +82,20 @@ class Budget:
         best = self.best(target)
         name = plan.PAIR if len(best) > 1 else plan.SINGLE
         found = mean(self.score(name, target, seed, best) for seed in self.seeds)
-        return max(0.0, mean(self.equal(target)) - found)
+        return max(0.0, mean(self.scores(plan.EQUAL, target)) - found)
 
     def gains(self, name: str, target: str) -> list[float]:
         """Bits a byte below equal weights, seed by seed."""
-        scores = [self.score(name, target, seed) for seed in self.seeds]
-        return [equal - score for equal, score in zip(self.equal(target), scores, strict=True)]
+        return [
+            self.score(plan.EQUAL, target, seed) - self.score(name, target, seed)
+            for seed in self.seeds_of(name)
+        ]
 
-    def _seeds(self, name: str, target: str) -> set[int]:
+    def _seeds(self, name: str) -> set[int]:
         found = self.records.matching(name=name, budget=self.budget, setup=SMALL)
-        return {r["spec"]["seed"] for r in found if target in r["scores"]}
+        had = {(r["spec"]["seed"], target) for r in found for target in r["scores"]}
+        seeds = {seed for seed, _ in had}
+        return {seed for seed in seeds if all((seed, target) in had for target in self.targets)}
 
     def _of(self, name: str, seed: int) -> list[Record]:
         return self.records.matching(name=name, budget=self.budget, seed=seed, setup=SMALL)
@@ -158,10 +168,13 @@ def _verdict(budget: Budget) -> str:
     apart = [target for target in targets if target not in CHOSEN_ON]
     ours, then = (_with_interval(_by_seed(budget, n, apart)) for n in (plan.OURS, plan.OURS_THEN))
     every = mean(_by_seed(budget, plan.OURS, targets))
+    peers = {name: mean(_by_seed(budget, name, apart)) for name in _PEERS}
+    best = max(peers, key=lambda name: peers[name])
     return (
         f"On targets that chose no setting, learned weights recover {ours} percent of what a "
         "search over corpora wins over equal weights, at equal total cost, and "
-        f"{then} with three passes over the target at the end ({every:.0f} on all targets)"
+        f"{then} with three passes over the target at the end; of all targets {every:.0f}. The "
+        f"best peer there, {best}, recovers {peers[best]:.0f}"
     )
 
 
@@ -172,7 +185,7 @@ def _recovered(budget: Budget) -> Iterator[str]:
     yield f"## {budget.budget} steps: percent of the headroom recovered"
     yield ""
     said = "One seed." if count == 1 else f"Means of {count} seeds, with their 95% interval."
-    yield f"{said} Targets marked * chose our settings."
+    yield f"{said} Targets marked * chose the settings of all methods, at 900 steps."
     yield ""
     heads = [f"{target}{'*' * (target in CHOSEN_ON)}" for target in targets]
     yield f"| | {' | '.join(heads)} | all | not used to choose |"
@@ -181,13 +194,19 @@ def _recovered(budget: Budget) -> Iterator[str]:
     yield f"| headroom, bits a byte | {rooms} | | |"
     best = " | ".join(" + ".join(budget.best(target)) for target in targets)
     yield f"| the ceiling's corpora | {best} | | |"
-    for name in _ROWS:
+    for name in budget.rows:
         each = " | ".join(f"{mean(shares(budget, name, target)):.0f}" for target in targets)
         means = [_with_interval(_by_seed(budget, name, some)) for some in (targets, apart)]
-        yield f"| {name} | {each} | {' | '.join(means)} |"
+        yield f"| {_titled(budget, name)} | {each} | {' | '.join(means)} |"
     for source in _ALONE:
         each = " | ".join(f"{_alone(budget, source, target):.0f}" for target in targets)
         yield f"| {source} alone (seed 0) | {each} | | |"
+
+
+def _titled(budget: Budget, name: str) -> str:
+    """A row's name, and which seeds it has, if not all."""
+    seeds = budget.seeds_of(name)
+    return name if seeds == budget.seeds else f"{name} (seed {', '.join(map(str, seeds))})"
 
 
 def _alone(budget: Budget, source: str, target: str) -> float:
@@ -208,33 +227,53 @@ def _bits(budget: Budget) -> Iterator[str]:
     yield ""
     yield f"| | {' | '.join(budget.targets)} |"
     yield f"|---|{'---:|' * len(budget.targets)}"
-    for name in (plan.EQUAL, *_ROWS):
-        cells = [
-            f"{mean(budget.score(name, target, seed) for seed in budget.seeds):.2f}"
-            for target in budget.targets
-        ]
-        yield f"| {name} | {' | '.join(cells)} |"
-    little = [target for target in budget.targets if target not in _worthwhile(budget)]
-    for target in little:
-        yield ""
-        yield (
-            f"On {target} nothing that the search tried is better than equal weights: the near "
-            "corpus is so small that, alone, the model memorises it, so it is not among the best "
-            "four whose pairs are tried. There is no headroom to take a share of, and the target "
-            "is not in the means. Learned weights are "
-            f"{mean(budget.gains(plan.OURS, target)):.2f} bits below equal ones there, and "
-            f"{mean(budget.gains(plan.OURS_THEN, target)):.2f} with the target after them."
-        )
+    for name in (plan.EQUAL, *budget.rows):
+        cells = [f"{mean(budget.scores(name, target)):.2f}" for target in budget.targets]
+        yield f"| {_titled(budget, name)} | {' | '.join(cells)} |"
+    for target in budget.targets:
+        if target not in _worthwhile(budget):
+            yield ""
+            yield _without_headroom(budget, target)
+
+
+def _without_headroom(budget: Budget, target: str) -> str:
+    ours, then = (mean(budget.gains(name, target)) for name in (plan.OURS, plan.OURS_THEN))
+    found = budget.records.matching(
+        name=plan.OURS, budget=budget.budget, target=target, setup=SMALL
+    )
+    most = max((count, name) for record in found for name, count in record["passes"].items())
+    return (
+        f"On {target} the headroom is {budget.headroom(target):.2f} bits a byte, too little to "
+        "take shares of, so the target is not in the means. Learned weights end "
+        f"{abs(ours):.2f} bits {'below' if ours > 0 else 'above'} equal ones, {abs(then):.2f} "
+        f"{'below' if then > 0 else 'above'} with the target after them; they pass over {most[1]} "
+        f"up to {most[0]:.0f} times."
+    )
 
 
 def _settings(records: Records) -> Iterator[str]:
-    yield "## Settings"
+    yield "## Settings that were tried"
     yield ""
-    yield "| | chosen on chemistry and galician, seed 0, dev text |"
-    yield "|---|---|"
-    for name, spec in zip((plan.OURS, plan.OURS_STEPS), chosen(records), strict=True):
-        said = ", ".join(f"`{key}: {value}`" for key, value in spec.settings.items() if value)
-        yield f"| {name} | `scale: {spec.rule['scale']:g}`, {said} |"
+    yield (
+        "On chemistry and galician, dev text. *Lost*: how far a setting ends above the best of all "
+        "settings of all methods, in units of what lies between that and equal weights; the mean "
+        "of the two targets and, for fresh batches, of two seeds. The setting that loses least is "
+        "in the tables."
+    )
+    yield ""
+    yield "| | lost | rule | settings |"
+    yield "|---|---:|---|---|"
+    for family in FAMILIES:
+        for lost, spec in tried(records, family):
+            said = (
+                ", ".join(f"`{key}: {_plain(value)}`" for key, value in values.items() if value)
+                for values in (spec.rule, spec.settings)
+            )
+            yield f"| {family.removeprefix('candidate, ')} | {lost:.2f} | {' | '.join(said)} |"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _course(budget: Budget) -> Iterator[str]:
@@ -283,9 +322,9 @@ def _transfer(records: Records, whole: Sequence[Budget]) -> Iterator[str]:
         scores = [r["scores"][target]["test"] for r in found if r["spec"]["target"] == target]
         if not scores:
             continue
-        equal, best = mean(budget.equal(target)), budget.best(target)
+        equal, best = mean(budget.scores(plan.EQUAL, target)), budget.best(target)
         ceiling = equal - budget.headroom(target)
-        own = mean(budget.score(plan.OURS, target, seed) for seed in budget.seeds)
+        own = mean(budget.scores(plan.OURS, target))
         yield (
             f"| {target} | {equal:.2f} | {own:.2f} | {mean(scores):.2f} ({len(scores)} seeds) | "
             f"{ceiling:.2f} ({' + '.join(best)}) |"
