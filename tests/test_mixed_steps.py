@@ -90,7 +90,7 @@ def test_steps_planned_from_the_middle_are_those_planned_at_once(most_passes):
 
 
 def test_no_example_comes_again_before_all_have_come_and_what_is_used_up_leaves_room():
-    plan = schedule({"a": 16, "b": 40}, batch_size=8, most_passes=2)
+    plan = schedule({"a": 16, "b": 40}, batch_size=8, most_passes=2, steps_per_epoch=14)
     steps = plan.steps(0, 0, 14, shares={"a": 0.9, "b": 0.1})
     assert all(step.size == 8 for step in steps)
     total = sum(map(Counter, counts(steps)), Counter())
@@ -99,6 +99,32 @@ def test_no_example_comes_again_before_all_have_come_and_what_is_used_up_leaves_
         seen = np.concatenate([step.examples[task] for step in steps if task in step.examples])
         for start in (0, size):
             assert sorted(seen[start : start + size]) == list(range(size))
+
+
+def test_what_a_limit_leaves_for_a_task_is_spread_over_all_steps():
+    # 2 · 16 of the 160 examples to come may be of `a`: a fifth of every step, whatever its weight.
+    plan = schedule({"a": 16, "b": 200}, batch_size=8, most_passes=2, steps_per_epoch=10, epochs=2)
+    steps = [
+        step
+        for epoch in range(2)
+        for step in plan.steps(
+            epoch, 0, 10, shares={"a": 0.9, "b": 0.1}, taken={"a": 16 * epoch, "b": 64 * epoch}
+        )
+    ]
+    had = [count["a"] for count in counts(steps)]
+    assert sum(had) == pytest.approx(32, abs=2)
+    assert set(had) <= {1, 2}
+
+
+def test_a_weight_below_the_limit_is_left_as_it_is():
+    shares = {"a": 0.25, "b": 0.75}
+    limited, free = (
+        schedule({"a": 100, "b": 300}, batch_size=8, steps_per_epoch=10, most_passes=most)
+        for most in (4, None)
+    )
+    assert counts(limited.steps(0, 0, 1, shares=shares)) == counts(
+        free.steps(0, 0, 1, shares=shares)
+    )
 
 
 @pytest.mark.parametrize("hold", [1, 3])

@@ -83,7 +83,13 @@ def test_passes_are_counted():
 
 def test_no_example_comes_again_before_all_have_come():
     schedule = Schedule(
-        {"a": 16, "b": 12}, batch_size=4, sampling="weight", seed=0, phase="x", most_passes=3
+        {"a": 16, "b": 12},
+        batch_size=4,
+        sampling="weight",
+        seed=0,
+        phase="x",
+        most_passes=3,
+        steps_per_epoch=18,
     )
     steps = schedule.steps(0, 0, 18, shares={"a": 0.7, "b": 0.3})
     for task, size in schedule.sizes.items():
@@ -102,7 +108,14 @@ def test_a_task_that_has_had_its_passes_is_left_out():
 
 def test_steps_planned_from_the_middle_are_those_planned_at_once():
     schedule = Schedule(
-        {"a": 40, "b": 30}, batch_size=4, sampling="weight", seed=3, phase="x", most_passes=2
+        {"a": 40, "b": 30},
+        batch_size=4,
+        sampling="weight",
+        seed=3,
+        phase="x",
+        most_passes=2,
+        steps_per_epoch=10,
+        epochs=3,
     )
     shares = {"a": 0.6, "b": 0.4}
     whole = schedule.steps(0, 0, 30, shares=shares)

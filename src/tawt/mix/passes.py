@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tawt.training.passes import limited
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MOST_PASSES = 4.0
 """Over a source, where `training.most_passes` does not say."""
-_LEAST = 1e-12
 _RARE = 1e-3  # a source that is drawn less often is not worth opening its file
 _RARE_SHARE = 0.1  # the same, of an equal share: among a thousand sources each is drawn rarely
 DECIMALS = 6
@@ -42,8 +43,7 @@ def capped(
 ) -> dict[str, float] | None:
     """The weights nearest in proportion that pass over no source too often.
 
-    A source that would be is held at its limit, and what it loses goes to the others in proportion
-    to their weights, of which some may reach theirs. None if all there is is not enough.
+    None if all there is is not enough.
 
     Args:
         weights: Probabilities of drawing each source.
@@ -55,18 +55,7 @@ def capped(
         >>> capped({"a": 0.8, "b": 0.2}, {"a": 10, "b": 90}, wanted=100, most=4)
         {'a': 0.4, 'b': 0.6}
     """
-    limits = {name: most * amounts[name] / wanted for name in weights}
-    if sum(limits.values()) < 1:
-        return None
-    held: dict[str, float] = {}
-    while True:
-        # Where all the weight is on sources that are held, the others share what is left alike.
-        free = {name: max(share, _LEAST) for name, share in weights.items() if name not in held}
-        scale = (1 - sum(held.values())) / sum(free.values()) if free else 0.0
-        over = [name for name, share in free.items() if share * scale > limits[name] * (1 + 1e-9)]
-        if not over:
-            return held | {name: share * scale for name, share in free.items()}
-        held.update({name: limits[name] for name in over})
+    return limited(weights, {name: most * amounts[name] / wanted for name in weights})
 
 
 def too_rare(weights: Mapping[str, float], *, beside: Mapping[str, float]) -> set[str]:

@@ -136,6 +136,7 @@ class Material:
             phase=phase.name,
             steps_per_epoch=steps_per_epoch(limited, epochs),
             most_passes=limited.most_passes,
+            epochs=epochs,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )
 

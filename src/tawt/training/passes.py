@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from tawt.tasks import Task
     from tawt.training.settings import Settings
 
+_LEAST = 1e-12
+
 
 def steps_per_epoch(settings: Settings, epochs: int) -> int | None:
     """Steps in each of so many epochs of equal length, where `steps` says how many there are.
@@ -65,6 +67,33 @@ all sources give 120; lower `steps` or raise `most_passes`.
             "lower `steps` or raise `most_passes`.",
             place=("training", "most_passes"),
         )
+
+
+def limited(weights: Mapping[str, float], limits: Mapping[str, float]) -> dict[str, float] | None:
+    """The shares nearest in proportion to the weights of which none is above its limit.
+
+    One that would be is held there, and what it loses goes to the others in proportion to their
+    weights, of which some may reach theirs. None if the limits do not come to one.
+
+    Args:
+        weights: They sum to one.
+        limits: Of each share.
+
+    Example:
+        >>> limited({"a": 0.75, "b": 0.125, "c": 0.125}, {"a": 0.5, "b": 1, "c": 1})
+        {'a': 0.5, 'b': 0.25, 'c': 0.25}
+    """
+    if sum(limits.values()) < 1 - 1e-9:
+        return None
+    held: dict[str, float] = {}
+    while True:
+        # Where all the weight is on those that are held, the others share what is left alike.
+        free = {name: max(share, _LEAST) for name, share in weights.items() if name not in held}
+        scale = (1 - sum(held.values())) / sum(free.values()) if free else 0.0
+        over = [name for name, share in free.items() if share * scale > limits[name] * (1 + 1e-9)]
+        if not over:
+            return held | {name: share * scale for name, share in free.items()}
+        held.update({name: limits[name] for name in over})
 
 
 def check_mixed(tasks: Sequence[Task]) -> None:

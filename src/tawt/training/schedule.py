@@ -12,6 +12,7 @@ import numpy as np
 from tawt.mixture.draws import factor, raised
 from tawt.mixture.orders import Order
 from tawt.streams import stream
+from tawt.training.passes import limited
 from tawt.training.steps import Step
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ class Schedule:
             single task; none by default.
         steps_per_epoch: Instead of as many as see every example once.
         most_passes: Except when sampling by size: examples come in passes, and no task is passed
-            over more often.
+            over more often. What that leaves for a task is spread over the steps to come, so
+            that one of large weight is not used up before the others have taught anything.
+        epochs: How many of this length there are, for `most_passes`.
         lengths: Of the examples of tasks where they differ.
 
     Example:
@@ -90,6 +93,8 @@ class Schedule:
     most_passes: float | None = None
     """Except when sampling by size: examples come in passes, and no task is passed over more
     often."""
+    epochs: int = 1
+    """How many there are, for `most_passes`."""
     lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
@@ -154,7 +159,9 @@ class Schedule:
         self, epoch: int, position: int, shares: Mapping[str, float], taken: Mapping[str, int]
     ) -> Step:
         draw = stream(self.seed, self.phase, "epoch", epoch, "step", position)
-        group = (epoch * self.length + position) // self.hold
+        before = epoch * self.length + position
+        shares = self._spread(shares, taken, before=before)
+        group = before // self.hold
         if self._is_mixed(group):
             counts = self._counts(shares, taken, draw)
             found = {t: self._examples(t, taken, n, draw) for t, n in counts.items()}
@@ -169,6 +176,16 @@ class Schedule:
     def _is_mixed(self, group: int) -> bool:
         alone = self.alone_every is not None and group % self.alone_every == 0
         return self.sampling == "mixed" and len(self.sizes) > 1 and not alone
+
+    def _spread(
+        self, shares: Mapping[str, float], taken: Mapping[str, int], *, before: int
+    ) -> Mapping[str, float]:
+        """Shares that leave each task examples for all steps to come."""
+        if self.most_passes is None:
+            return shares
+        ahead = (self.epochs * self.length - before) * self.batch_size
+        limits = {name: self._room(name, taken) / ahead for name in self.sizes}
+        return limited({name: shares[name] for name in self.sizes}, limits) or shares
 
     def _chances(
         self, names: Sequence[str], shares: Mapping[str, float], *, floor: float = 0.0
