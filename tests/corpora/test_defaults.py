@@ -18,7 +18,8 @@ def study(tmp_path):
 
 def test_weights_are_not_bounded_and_updates_grow_rarer(study):
     config = study.config
-    assert (config.weighting.scale, config.weighting.ratio_bound) == (30.0, None)
+    weighting = config.weighting
+    assert (weighting.scale, weighting.anchor, weighting.ratio_bound) == (6.0, 0.1, None)
     training = config.training
     assert (training.update_every, training.update_growth) == (5, 0.25)
     assert (training.gradient_examples, training.target_examples) == (2, 32)
@@ -33,7 +34,8 @@ def test_what_a_file_says_counts(study):
 
 def test_the_authors_rule_stays_theirs(study):
     study.set("weighting.preset", "paper")
-    assert (study.config.weighting.scale, study.config.weighting.ratio_bound) == (1.0, None)
+    weighting = study.config.weighting
+    assert (weighting.scale, weighting.anchor, weighting.ratio_bound) == (1.0, 0.0, None)
     assert (study.config.training.update_growth, study.config.training.target_examples) == (0, None)
 
 

@@ -70,9 +70,9 @@ class Settings:
     `sampling: weight` or `mixed`."""
 
     most_passes: float | None = None
-    """With `sampling: weight` or `mixed`: every example of a task comes once before any comes
-    again, and a task is left out after so many passes over it. By default examples are drawn anew
-    at every step, without a limit."""
+    """With `sampling: weight` or `mixed`: no more passes than this over any task. A task's share is
+    held at what that leaves it for the steps to come, and every example comes once before any comes
+    again. By default examples are drawn anew at every step, without a limit."""
 
     update_every: int | None = None
     """Steps between weight updates; once an epoch by default."""
