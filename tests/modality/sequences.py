@@ -4,6 +4,7 @@ A task is one of two questions about them; the model is a small recurrent networ
 """
 
 import json
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from pydantic import Field
 from torch import nn
 
 from tawt.arrays import Classification
+from tawt.errors import ConfigError
 from tawt.modality import DataSection, LabelAnswer, Modality, Predictor, Section, register
 from tawt.tasks import Batch, Examples, MultiTaskModel, Shown, Task
 
@@ -20,12 +22,14 @@ QUESTIONS = {
     "positive": lambda sequence: int(sum(sequence) > 0),
 }
 NAMES = ("no", "yes")
-SIZES = {"train": 24, "dev": 12, "test": 30}
+SIZES = {"dev": 12, "test": 30}
 
 
 class SequenceData(DataSection):
     kind: Literal["sequences"]
     longest: int = Field(9, ge=2, le=100)
+    limit: int = Field(24, ge=2, le=40)
+    diary: Path | None = None
 
 
 class Recurrent(Section):
@@ -86,8 +90,11 @@ class SequenceModality(Modality):
     name = "sequences"
     data_section = SequenceData
     model_section = Recurrent
+    model_wanted = "a `width`"
     groups_wanted = "the names of those who drew"
     dev_wanted = "more draws"
+    is_pretrained = False
+    depends_on_roles = False
 
     def task_names(self, data):
         return list(QUESTIONS)
@@ -100,7 +107,7 @@ class SequenceModality(Modality):
     def _splits(self, data, name, seed):
         return {
             split: Sequences(found, [QUESTIONS[name](each) for each in found])
-            for split, size in SIZES.items()
+            for split, size in {**SIZES, "train": data.limit}.items()
             for found in [drawn(size, data.longest, seed=[seed, len(name), len(split)])]
         }
 
@@ -117,6 +124,34 @@ class SequenceModality(Modality):
         model = MultiTaskModel(Reader(request.section.width), heads)
         model.load_state_dict(saved["state"])
         return SequencePredictor(model, request.target)
+
+    def check(self, data, model, *, targets):
+        if data.longest > 50 and model.width < 4:
+            raise ConfigError("too narrow for what is so long.", place=("model", "width"))
+
+    @property
+    def robust_defaults(self):
+        return {"weighting": {"step_size": 0.75}, "training": {"update_growth": 0.5}}
+
+    def training_defaults(self, model):
+        return {"learning_rate": 0.02 if model.get("width", 8) < 7 else 0.01}
+
+    def placed(self, data, model, folder):
+        diary = None if data.diary is None else folder / data.diary
+        return data.model_copy(update={"diary": diary}), model
+
+    def inspect(self, data, model, **options):
+        found, warnings = super().inspect(data, model, **options)
+        return found, [*warnings, "They were drawn, not seen."]
+
+    def memory_fields(self, model):
+        return [f"`model.width` ({model.width})"]
+
+    def whole(self, data, target):
+        return None if data.limit == 40 else data.model_copy(update={"limit": 40})
+
+    def limits(self, data):
+        return [data.limit for _ in QUESTIONS]
 
 
 def drawn(size, longest, *, seed):

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 
 import pytest
+import torch
 import yaml
 
 from tawt.config import load
@@ -104,6 +105,7 @@ def test_it_can_be_looked_into(study, call):
     assert target["splits"]["train"]["examples"] == 24
     assert {each["label"] for each in target["splits"]["train"]["labels"]} == {"no", "yes"}
     assert source["name"] == "positive"
+    assert json.loads(out)["warnings"][0] == "They were drawn, not seen."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +200,52 @@ def test_it_says_what_it_is_to_be_given(study, tmp_path, call, monkeypatch):
     status, _, err = call("train", study, "-o", "training.patience=2", "--out", tmp_path / "run")
     assert status == 2
     assert "no dev examples; give it more draws, or leave `patience` out." in err
+
+
+def test_all_that_is_asked_of_it_is_answered_from_outside():
+    asked = {name for name in vars(Modality) if not name.startswith("_")}
+    asked |= {name for name in Modality.__annotations__ if not name.startswith("_")}
+    assert asked <= vars(SequenceModality).keys()
+
+
+def test_its_defaults_stand_where_a_configuration_gives_none(study):
+    config = load(study)
+    assert (config.weighting.step_size, config.training.update_growth) == (0.75, 0.5)
+    assert config.training.learning_rate == 0.02
+    assert load(study, {"weighting.step_size": 0.5}).weighting.step_size == 0.5
+    assert load(study, {"weighting.preset": "paper"}).training.update_growth == 0
+    assert load(study, {"model.width": 7}).training.learning_rate == 0.01
+
+
+def test_its_sections_are_placed_and_fitted(study):
+    assert load(study, {"data.diary": "a.txt"}).data.diary == study.parent / "a.txt"
+    with pytest.raises(ConfigError, match=r"study.yaml:\d+: .*too narrow for what is so long"):
+        load(study, {"data.longest": 60, "model.width": 2})
+    with pytest.raises(ConfigError, match=r"`data\.kind: sequences` needs a `width`"):
+        load(study, {"model": {"encoder": "x"}})
+
+
+def test_what_takes_less_memory_is_named(study, tmp_path, call, monkeypatch):
+    def full(*args, **options):
+        raise torch.OutOfMemoryError("full")
+
+    monkeypatch.setattr(sys.modules["tawt.runs.run"], "train", full)
+    status, _, err = call("train", study, "--out", tmp_path / "run", "--quiet")
+    assert status == 2
+    assert "Lower `training.batch_size` (8)" in err
+    assert "or `model.width` (6); or choose a smaller model" in err
+
+
+def test_distances_of_it_are_measured(study, tmp_path, call, monkeypatch):
+    out = ("--out", tmp_path / "far", "--seeds", 1, "--jobs", 1, "--device", "cpu")
+    monkeypatch.setattr(SequenceModality, "depends_on_roles", True)
+    status, _, err = call("distance", study, *out, "--matrix")
+    assert status == 2
+    assert "`data.kind: sequences`, a task has other examples as the target" in err
+    monkeypatch.setattr(SequenceModality, "is_pretrained", True)
+    status, shown, err = call("distance", study, *out, "--json")
+    assert status == 0, err
+    assert json.loads(shown)["telling"] == "leep"
 
 
 def test_a_name_that_is_taken_is_refused():
