@@ -202,6 +202,28 @@ def test_what_is_missing_is_named(write):
     assert "`data.tasks.a.train` is missing" in message
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "data: {kind: digits}\ntagret: digit\n",
+            ":2: there is no field `tagret`; did you mean 'target'",
+        ),
+        (
+            "data: {kind: arrays, tasks: {a: {trian: a.npz}}}\ntarget: a\n",
+            ":1: there is no field `data.tasks.a.trian`; did you mean 'train'",
+        ),
+        ("data: {kind: digits}\nlayers: 3\n", "`target` is missing"),
+        (
+            "data: {kind: digits}\ntarget: digit\nmodel: {kind: mlp, learning_rate: 3}\n",
+            ":3: there is no field `model.learning_rate`; did you mean `training.learning_rate`",
+        ),
+    ],
+)
+def test_a_field_that_is_missing_since_it_is_misspelled_is_named(write, text, words):
+    assert words in refused(write(text))
+
+
 @pytest.mark.parametrize("name", ["digits", "arrays", "float", "str", "a.b"])
 def test_a_task_of_any_name_is_named_in_the_message(write, name):
     text = f"data:\n  kind: arrays\n  tasks:\n    {name}:\n      trian: x.npz\ntarget: a\n"

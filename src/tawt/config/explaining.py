@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 _NAMES_A_FIELD = ("missing", "extra_forbidden", "unexpected_keyword_argument")
 _SURE = 0.85  # likeness of two names, to send the reader to another section
@@ -44,7 +45,7 @@ def explained(
         model: What the file should hold.
         values: What it holds.
     """
-    problem = error.errors(include_url=False)[0]
+    problem = _first(error.errors(include_url=False))
     names_a_field = problem["type"] in _NAMES_A_FIELD
     place = _in_file(problem["loc"], values, names_a_field=names_a_field)
     ours = problem.get("ctx", {}).get("error")
@@ -59,6 +60,22 @@ def explained(
         what = f"{problem['msg'][0].lower()}{problem['msg'][1:]}"
         said = f"`{field}`: {what}; got {shown(problem.get('input'))}."
     return located(ConfigError(said, place=place), source, lines)
+
+
+def _first(problems: list[ErrorDetails]) -> ErrorDetails:
+    """The first of them; of a field that is missing, the other name that it was given."""
+    first = problems[0]
+    if first["type"] != "missing":
+        return first
+    *section, name = first["loc"]
+    there = (other for other in problems if other["type"] == "extra_forbidden")
+    meant = (
+        other
+        for other in there
+        if [*other["loc"][:-1]] == section
+        and difflib.get_close_matches(str(other["loc"][-1]), [str(name)])
+    )
+    return next(meant, first)
 
 
 def located(error: TawtError, source: str, lines: Mapping[Place, int]) -> ConfigError:

@@ -101,8 +101,8 @@ def _may_be(section: type[Section], given: Mapping[Any, Any]) -> bool:
     fields = section.model_fields
     if "kind" in given and "kind" in fields:
         kinds = typing.get_args(fields["kind"].annotation)
-        if kinds and given["kind"] not in kinds:
-            return False
+        if kinds:
+            return given["kind"] in kinds
     others = [str(key) for key in given if key != "kind"]
     if others:
         return any(difflib.get_close_matches(name, fields) for name in others)
