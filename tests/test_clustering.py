@@ -7,11 +7,13 @@ import torch
 from tawt.arrays import MLP, classification
 from tawt.compare import compare
 from tawt.config import load
+from tawt.errors import ConfigError
 from tawt.runs import Options, RunFolder, clustering, units
 from tawt.runs.clustering import clustered
 from tawt.runs.run import run
 from tawt.sweeps import Sweep
 from tawt.tasks import MultiTaskModel
+from tawt.tasks.examples import Subset
 
 
 @pytest.fixture
@@ -61,6 +63,34 @@ def test_clusters_of_anything_else_are_not_taken_for_them(tmp_path, made, what):
         shared=tmp_path,
     )
     assert len(made) == len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_model_without_heads_of_its_own_has_no_vectors(tmp_path):
+    task = a_task()
+    model = a_model(task)
+    model.heads.requires_grad_(False)
+    with pytest.raises(ConfigError, match="are no vectors to cluster; group it by column"):
+        clustered(task, 3, model, seed=0, shared=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_examples_that_have_clusters_of_their_own_need_no_vectors(tmp_path, made):
+    task = a_task()
+    model = a_model(task)
+    model.heads.requires_grad_(False)
+    calls = []
+
+    def clusters(count, *, seed):
+        calls.append((count, seed))
+        return np.arange(len(task.train), dtype=np.int32) % count
+
+    task.train.clusters = clusters
+    first, again = (clustered(task, 3, model, seed=7, shared=tmp_path) for _ in range(2))
+    assert first.numbers.tolist() == again.numbers.tolist() == [*range(3)] * 13 + [0]
+    assert calls == [(3, 7)]  # kept for the second
+    assert made == []
+    of_some = Subset(task.train, np.array([5, 1])).clusters(3, seed=7)
+    assert of_some.tolist() == [2, 1]
 
 
 def unsafe(path):

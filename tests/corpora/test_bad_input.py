@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tawt.corpora.building import cache_folder
+from tawt.corpora.windows import clustering
 from tawt.errors import ConfigError
 from tawt.runs.building import build_parts
 from tawt.runs.run import run
@@ -367,14 +368,21 @@ def test_groups_need_a_field(study, refused):
     [
         ("label", "are no names, so they make no groups; group it by column"),
         ("length", "are all of one length"),
-        ("cluster", "is a whole one, of which there are no vectors to cluster; group it by column"),
     ],
 )
-def test_windows_have_neither_labels_nor_lengths_nor_vectors(study, refused, by, words):
+def test_windows_have_neither_labels_nor_lengths(study, refused, by, words):
     study.set("weighting", {"unit": "group", "group": {"by": by}})
     message = refused(study, inspected=False)
     assert words in message
     assert message.startswith(place_of(study, "weighting:", "group:", "by:"))
+
+
+def test_there_are_no_more_clusters_than_windows_are_looked_at(study, refused, monkeypatch):
+    monkeypatch.setattr(clustering, "_SAMPLE", 3)
+    study.set("weighting", {"unit": "group", "group": {"by": "cluster", "count": 4}})
+    message = refused(study, inspected=False)
+    assert "there can be no more; got 4. Lower `weighting.group.count`" in message
+    assert message.startswith(place_of(study, "weighting:", "group:", "count:"))
 
 
 def test_a_paradigm_for_models_that_targets_share_is_theirs_alone(study):

@@ -40,6 +40,25 @@ def test_groups_of_documents_that_are_like_the_target_gain(study, tmp_path, call
     assert len(out.splitlines()) == 6
 
 
+def test_clusters_of_windows_are_groups_where_documents_name_none(study, tmp_path):
+    words = ["the", "cat", "sat", "on", "a", "mat", "and", "dog"]
+    like = [" ".join(sentences(9, seed=number)) for number in range(12)]
+    unlike = [" ".join(sentences(9, seed=number, words=OTHERS)) for number in range(12)]
+    texts = [text for pair in zip(like, unlike, strict=True) for text in pair]
+    study.text("mixed", train=texts).set("data.window", 48)
+    study.set("weighting", {"unit": "group", "group": {"by": "cluster", "count": 2}})
+    record = run(study.config, tmp_path / "run")
+    weights = units.read(tmp_path / "run").weights
+    tasks, *_ = build_parts(study.config)
+    windows = next(task for task in tasks if task.name == "mixed").train
+    factors = np.asarray(weights.relative("mixed", np.arange(len(windows))))
+    shown = [windows.show(index).text.split() for index in range(len(windows))]
+    is_like = np.array([sum(word in words for word in text) > len(text) / 2 for text in shown])
+    assert np.unique(factors.round(6)).size == 2
+    assert factors[is_like].mean() > 1.5 * factors[~is_like].mean()
+    assert "groups" not in record["data"]["mixed"]
+
+
 def test_windows_that_are_like_the_target_gain(study, tmp_path, call):
     study.set("weighting", {"unit": "example"})
     run(study.config, tmp_path / "run")

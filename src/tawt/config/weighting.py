@@ -67,7 +67,7 @@ class GroupConfig(Section):
 
     by: Literal["label", "length", "column", "cluster"] = "label"
     """Their label (the commonest, of several); their length; what the data itself says; or clusters
-    of the representation's vectors, by k-means."""
+    of examples that are alike, by k-means."""
     count: int = Field(8, ge=1, le=MOST)
     """Groups of each source, by length or cluster."""
 

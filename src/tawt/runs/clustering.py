@@ -1,4 +1,4 @@
-"""Clusters of examples by what the encoder makes of them, which runs of a comparison share."""
+"""Clusters of examples, their own or by what the model makes of them, which runs share."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import torch
 from sklearn.cluster import MiniBatchKMeans
 
 from tawt import files
+from tawt.errors import ConfigError
 from tawt.gradients import untouched
 from tawt.training.evaluation import row_batches
+from tawt.training.roles import heads_learn
 from tawt.units import Coded
 
 if TYPE_CHECKING:
@@ -30,7 +32,9 @@ _AT_ONCE = 128
 def clustered(
     task: Task, count: int, model: MultiTaskModel, *, seed: int, shared: Path | None
 ) -> Coded:
-    """Clusters of the representation's vectors, as the model has them before training.
+    """Clusters that the examples have of themselves, or else of the representation's vectors.
+
+    Vectors are those that the model has before training.
 
     Args:
         task: Whose training examples are clustered.
@@ -39,6 +43,9 @@ def clustered(
         seed: Of k-means.
         shared: A folder where the clusters of the same examples, representation and seed are
             looked for, and left.
+
+    Raises:
+        ConfigError: There is nothing that could be clustered.
     """
     count = min(count, len(task.train))
     path = None
@@ -46,14 +53,27 @@ def clustered(
         path = shared / f"{_fingerprint(task.train, count, model.representation, seed)}.npy"
     numbers = None if path is None else _read(path, len(task.train), count)
     if numbers is None:
-        means = MiniBatchKMeans(count, random_state=seed, n_init=3)
-        numbers = means.fit_predict(_vectors(task.train, model)).astype(np.int32)
+        numbers = task.train.clusters(count, seed=seed)
+        if numbers is None:
+            _check_vectors(task, model)
+            means = MiniBatchKMeans(count, random_state=seed, n_init=3)
+            numbers = means.fit_predict(_vectors(task.train, model)).astype(np.int32)
         if path is not None:
             content = io.BytesIO()
             np.save(content, numbers, allow_pickle=False)
             files.write(path, content.getvalue())
     digits = len(str(count))
     return Coded(tuple(f"cluster {number:>{digits}}" for number in range(1, count + 1)), numbers)
+
+
+def _check_vectors(task: Task, model: MultiTaskModel) -> None:
+    """Refuse a model whose output is its losses: clusters of those say nothing of content."""
+    if not heads_learn(model, [task.name]):
+        raise ConfigError(
+            f"The model of {task.name!r} is a whole one, of which there are no vectors to cluster; "
+            "group it by column, or set `weighting.unit` to example.",
+            place=("weighting", "group", "by"),
+        )
 
 
 def _fingerprint(examples: Examples, count: int, representation: nn.Module, seed: int) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tawt.errors import ConfigError
-from tawt.training.roles import heads_learn
 from tawt.units import Coded, Units
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def grouped(
     Args:
         sources: Whose training examples are grouped.
         settings: By what.
-        model: Whose representation clusters are of.
+        model: Whose representation clusters are of, where the data has none of its own.
         seed: Of the clusters.
         shared: A folder where clusters are kept for other runs.
         wanted: What data is to be given that does not say which group each example is in.
@@ -53,19 +52,8 @@ def grouped(
         else:
             from tawt.runs.clustering import clustered
 
-            _check_vectors(task, model)
             found[task.name] = clustered(task, settings.count, model, seed=seed, shared=shared)
     return Units.of_groups(found)
-
-
-def _check_vectors(task: Task, model: MultiTaskModel) -> None:
-    """Refuse a model whose output is its losses: clusters of those say nothing of content."""
-    if not heads_learn(model, [task.name]):
-        raise ConfigError(
-            f"The model of {task.name!r} is a whole one, of which there are no vectors to cluster; "
-            "group it by column, or set `weighting.unit` to example.",
-            place=_PLACE,
-        )
 
 
 def _by_label(task: Task) -> Coded:

@@ -18,6 +18,8 @@ from tawt.units import Coded
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from tawt.units import Numbers
+
 Indices = NDArray[np.int64]
 """Which examples, by position."""
 
@@ -104,6 +106,19 @@ class Examples(ABC):
 
         Names, or numbers with their names, which take four bytes an example.
         """
+        return None
+
+    def clusters(self, count: int, *, seed: int) -> Numbers | None:
+        """Which cluster each example is in, from 0, where that is told without a model.
+
+        Args:
+            count: Most clusters.
+            seed: Of how they are found.
+
+        Returns:
+            `None` where the representation's vectors are to be clustered.
+        """
+        del count, seed
         return None
 
     def show(self, index: int) -> Shown:
@@ -213,6 +228,11 @@ class Subset(Examples):
         if isinstance(found, Coded):
             return found.at(self._indices)
         return None if found is None else [found[int(index)] for index in self._indices]
+
+    def clusters(self, count: int, *, seed: int) -> Numbers | None:
+        """Which cluster each example is in, of those of the whole set."""
+        found = self._examples.clusters(count, seed=seed)
+        return None if found is None else found[self._indices]
 
     def names(self) -> Coded | None:
         """One name for each example."""

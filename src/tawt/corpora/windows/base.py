@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tawt.corpora.vocabularies import Vocabulary
     from tawt.tasks import Task
     from tawt.tasks.examples import Indices
+    from tawt.units import Numbers
 
 _SHOWN, _PREVIEWED = 300, 100  # characters
 _AT_ONCE = 1 << 16  # windows
@@ -90,6 +91,12 @@ class CorpusWindows(Examples):
             starts = np.maximum(self.starts(part), 1)
             numbers[part] = members[np.searchsorted(self.shard.ends, starts, side="right")]
         return Coded(self.shard.group_names, numbers)
+
+    def clusters(self, count: int, *, seed: int) -> Numbers:
+        """Which windows are alike in the tokens that stand side by side in them."""
+        from tawt.corpora.windows.clustering import clusters
+
+        return clusters(self, count, seed=seed)
 
     def names(self) -> None:
         """Windows have no labels."""
