@@ -182,15 +182,12 @@ def usual_sweep(jobs: int | None, device: str) -> Sweep:
 def build_report(runs: Sequence[Path], output: Path | None) -> None:
     """Write the page of a comparison, of distances, of a mixture, or of one or several runs."""
     first = runs[0]
-    if len(runs) == 1 and (first / COMPARISON).exists():
-        page = comparison_page(load_comparison(first), first)
-    elif len(runs) == 1 and (first / DISTANCE).exists():
-        page = distance_page(checked_distances(load_distance(first), first / DISTANCE))
-    elif len(runs) == 1 and (first / MIX).exists():
-        page = mix_page(load_mix(first), first)
+    answer = _answer_in(first)
+    if len(runs) == 1 and answer is not None:
+        page = _PAGES[answer](first)
     else:
         for path in runs:
-            if any((path / name).exists() for name in (COMPARISON, DISTANCE, MIX)):
+            if _answer_in(path) is not None:
                 raise RunError(f"{path} is no single run; report on it alone.")
             RunFolder(path).record()
         page = runs_page(runs)
@@ -199,6 +196,21 @@ def build_report(runs: Sequence[Path], output: Path | None) -> None:
     with contextlib.nullcontext() if output is not None or len(runs) > 1 else locked(first):
         write(path, page)
     console.say(f"Wrote {path}.")
+
+
+_PAGES: dict[str, Callable[[Path], str]] = {
+    COMPARISON: lambda folder: comparison_page(load_comparison(folder), folder),
+    DISTANCE: lambda folder: distance_page(
+        checked_distances(load_distance(folder), folder / DISTANCE)
+    ),
+    MIX: lambda folder: mix_page(load_mix(folder), folder),
+}
+"""Of each question, by the file with its answer."""
+
+
+def _answer_in(folder: Path) -> str | None:
+    """The file with the answer of a question, if the folder is that of one."""
+    return next((name for name in _PAGES if (folder / name).exists()), None)
 
 
 def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
