@@ -409,6 +409,6 @@ def test_distances_are_refused_in_a_line(study, call, tmp_path):
     status, out, err = call("distance", study.path, "--out", tmp_path / "distances")
     assert (status, out) == (2, "")
     assert len(err.strip().splitlines()) == 1
-    assert "'goal' is text without any" in err
+    assert "'goal' has none" in err
     assert "tawt mix" in err
     assert not (tmp_path / "distances").exists()

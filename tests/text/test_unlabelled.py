@@ -209,7 +209,7 @@ def test_a_distance_is_refused_in_one_line(call, study, tmp_path):
     status, out, err = call("distance", study.path, "--out", tmp_path / "distance")
     assert (status, out) == (2, "")
     assert len(err.strip().splitlines()) == 1
-    assert "'papers' is unlabelled text" in err
+    assert "'papers' has none" in err
     assert not (tmp_path / "distance").exists()
 
 

@@ -298,18 +298,18 @@ def checked(config: RunConfig, request: DistanceRequest) -> tuple[Question, dict
 
 
 def _check_labels(tasks: Mapping[str, Task], target: str) -> None:
-    """Refuse text without labels."""
+    """Refuse data without labels."""
     if not tasks[target].kind.is_labelled:
         raise ConfigError(
-            f"Distances are between tasks with labels, and the target {target!r} is text without "
-            "any; `tawt mix` says how much each of the others is worth to it.",
+            f"Distances are between tasks with labels, and the target {target!r} has none; "
+            "`tawt mix` says how much each of the others is worth to it.",
             place=("target",),
         )
     for name, task in tasks.items():
         if not task.kind.is_labelled:
             raise ConfigError(
-                f"Distances are between tasks with labels, and {name!r} is unlabelled text; "
-                "leave it out of `sources`. What it is worth to the target is seen by training, "
+                f"Distances are between tasks with labels, and {name!r} has none; leave it "
+                "out of `sources`. What it is worth to the target is seen by training, "
                 "with `tawt compare`.",
                 place=("sources",),
             )
