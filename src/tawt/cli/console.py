@@ -23,6 +23,7 @@ from rich.text import Text
 
 from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as well
 from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
+from tawt.cli.shortening import largest, more
 from tawt.compare import tables
 
 if TYPE_CHECKING:
@@ -156,11 +157,15 @@ def _clear(row: RowResult) -> bool:
 
 
 def weights_table(weights: dict[str, float], multipliers: dict[str, float]) -> Table:
-    """Final weights, read both ways."""
+    """Final weights, read both ways; of many tasks those with the largest."""
     table = Table(title="final weights", title_justify="left", header_style="bold")
     table.add_column("task")
     table.add_column("share ω", justify="right")
     table.add_column("multiplier of each example", justify="right")
-    for name, share in weights.items():
-        table.add_row(cell(name), f"{share:.4f}", f"{multipliers[name]:.3g}")
+    shown = largest(weights)
+    for name in shown:
+        table.add_row(cell(name), f"{weights[name]:.4f}", f"{multipliers[name]:.3g}")
+    if len(shown) < len(weights):
+        rest = sum(share for name, share in weights.items() if name not in shown)
+        table.add_row(more(len(weights) - len(shown)), f"{rest:.4f}", "")
     return table

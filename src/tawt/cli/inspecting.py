@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -12,12 +13,13 @@ from rich.text import Text
 
 from tawt.cli import console
 from tawt.cli.actions import loaded
+from tawt.cli.shortening import MOST, largest, more
 from tawt.config.explaining import lines_of
 from tawt.errors import ConfigError
 from tawt.runs.inspecting import inspect_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tawt.modality.facts import (
@@ -119,19 +121,37 @@ def _field(item: str) -> tuple[str, str]:
 
 
 def _show(facts: DataFacts) -> None:
-    for task in facts.tasks:
+    shown = _most_seen(facts)
+    _show_first(shown.tasks)
+    if left_out := len(facts.tasks) - len(shown.tasks):
+        console.say(f"The largest are shown, {more(left_out)} are not; --json has all of them.\n")
+    for title, table, note in (*_tables(shown), *_overlap_tables(facts)):
+        console.say(title)
+        console.out.print(table)
+        if note:
+            console.say(f"{note}\n")
+    for warning in facts.warnings[:MOST]:
+        console.say(f"warning: {warning}")
+    if facts.warnings[MOST:]:
+        console.say(f"{more(len(facts.warnings) - MOST)} such warnings; --json has all of them.")
+
+
+def _show_first(tasks: Sequence[TaskFacts]) -> None:
+    for task in tasks:
         if task.first:
             console.say(f"First examples of {task.name}, as they were read")
             for line in task.first:
                 console.say(f"  {console.plain(line)}")
             console.say("")
-    for title, table, note in _tables(facts):
-        console.say(title)
-        console.out.print(table)
-        if note:
-            console.say(f"{note}\n")
-    for warning in facts.warnings:
-        console.say(f"warning: {warning}")
+
+
+def _most_seen(facts: DataFacts) -> DataFacts:
+    """Of many tasks the targets and the largest."""
+    sizes = {
+        task.name: sum(split.examples for split in task.splits.values()) for task in facts.tasks
+    }
+    names = largest(sizes, always=[task.name for task in facts.tasks if task.role == "target"])
+    return replace(facts, tasks=tuple(task for task in facts.tasks if task.name in names))
 
 
 def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
@@ -150,6 +170,9 @@ def _tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
     for task in facts.tasks:
         if any(split.labels or split.numbers for split in task.splits.values()):
             yield f"Labels of {task.name} ({task.role}, {task.kind})", _labels(task), ""
+
+
+def _overlap_tables(facts: DataFacts) -> Iterator[tuple[str, Table, str]]:
     for table in _overlaps(facts):
         yield (
             "Examples that are also training examples of another task",
@@ -243,12 +266,29 @@ def _overlaps(facts: DataFacts) -> Iterator[Table]:
         for split in (task.splits if task.role == "target" else ("train",))
         if (task.name, split) in filled
     ]
+    counts: Counter[tuple[str, str]] = Counter()
+    for each in facts.overlaps:
+        counts[each.task, each.split] += each.of_split
+    columns = largest({column: counts[column] for column in columns})
     for start in range(0, len(columns), _SHOWN_COLUMNS):
         part = columns[start : start + _SHOWN_COLUMNS]
         table = _table("trained on by", numbers=[f"{task}\n{split}" for task, split in part])
-        for row in (task.name for task in facts.tasks):
+        rows = largest({task.name: _shared_by(task, part, found) for task in facts.tasks})
+        for row in rows:
             table.add_row(Text(row), *(_shared(found.get((row, *column))) for column in part))
+        if len(rows) < len(facts.tasks):
+            table.add_row(more(len(facts.tasks) - len(rows)))
         yield table
+
+
+def _shared_by(
+    task: TaskFacts,
+    columns: Sequence[tuple[str, str]],
+    found: Mapping[tuple[str, str, str], Overlap],
+) -> int:
+    """How many examples of these columns a task trains on."""
+    overlaps = (found.get((task.name, *column)) for column in columns)
+    return sum(overlap.of_split for overlap in overlaps if overlap is not None)
 
 
 def _shared(overlap: Overlap | None) -> str:

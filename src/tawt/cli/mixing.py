@@ -14,9 +14,10 @@ from rich.text import Text
 
 from tawt.cli import console
 from tawt.cli.actions import usual_sweep
+from tawt.cli.shortening import largest, more
 from tawt.cli.time_left import runs_progress
 from tawt.mix import Intent, mix
-from tawt.mix.tables import CORPORA, LOSSES, corpus_cells, loss_cells
+from tawt.mix.tables import CORPORA, LOSSES, corpus_cells, loss_cells, percent
 from tawt.mix.words import in_words
 from tawt.runs import Options
 from tawt.runs.folder import PAGE
@@ -80,7 +81,7 @@ def show_mix(
 def _show(found: MixResult, folder: Path) -> None:
     verdict, *others = in_words(found)
     console.say(verdict)
-    console.out.print(_table(CORPORA, [corpus_cells(corpus) for corpus in found.corpora]))
+    console.out.print(_table(CORPORA, _corpora(found)))
     console.out.print(_table(LOSSES, [loss_cells(row, found) for row in found.losses]))
     for sentence in others:
         console.say(sentence)
@@ -88,6 +89,17 @@ def _show(found: MixResult, folder: Path) -> None:
         f"The mixture is in {folder / 'mixture.yaml'} and mixture.json; open {folder / PAGE} in a "
         "browser."
     )
+
+
+def _corpora(found: MixResult) -> list[tuple[str, ...]]:
+    """Rows of sources, of many those that are used the most."""
+    every = {corpus.name: corpus.probability for corpus in found.corpora}
+    shown = largest(every)
+    rows = [corpus_cells(corpus) for corpus in found.corpora if corpus.name in shown]
+    if len(shown) < len(every):
+        rest = sum(each for name, each in every.items() if name not in shown)
+        rows.append((more(len(every) - len(shown)), percent(rest)))
+    return rows
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
