@@ -10,7 +10,13 @@ from tests.fuzz.command_lines import COMMANDS, override
 from tests.fuzz.good import GOOD
 from tests.fuzz.values import TEXTS, hostile, places
 
-_SHARES = {"digits": 20, "arrays": 20, "text": 3, "grammar": 1}  # the last two take longer
+_SHARES = {
+    "digits": 20,
+    "arrays": 20,
+    "corpora": 10,
+    "text": 3,
+    "grammar": 1,
+}  # the last take longer
 
 
 @dataclass

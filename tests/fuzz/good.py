@@ -58,7 +58,23 @@ GRAMMAR = {
     "target": "chunk",
     "model": {"encoder": "encoder"},
 }
-GOOD = {"digits": DIGITS, "arrays": ARRAYS, "text": TEXT, "grammar": GRAMMAR}
+CORPORA = {
+    "data": {
+        "kind": "corpora",
+        "window": 16,
+        "corpora": {
+            "goal": {"train": "goal.txt", "held_out": {"dev": 0.2, "test": 0.2}},
+            "near": {"train": "near.jsonl", "group": "label", "limit": 6, "invalid": "replace"},
+            "far": {"train": ["far.txt"], "documents": "blank line", "dev": "goal.txt"},
+        },
+    },
+    "target": "goal",
+    "paradigm": "sources only",
+    "model": {"layers": 1, "width": 8, "heads": 2, "objective": "causal"},
+    "weighting": {"unit": "group", "group": {"by": "cluster", "count": 2}},
+    "training": {"steps": 4, "sampling": "mixed", "most_passes": 4},
+}
+GOOD = {"digits": DIGITS, "arrays": ARRAYS, "text": TEXT, "grammar": GRAMMAR, "corpora": CORPORA}
 
 
 def write_good_data(folder: Path):
@@ -71,6 +87,8 @@ def write_good_data(folder: Path):
     (folder / "goal.tsv").write_text("the\tDET\ncat\tNOUN\n\n" * 10)
     lines = (f'{{"text": "cat number {n}", "label": "{"ab"[n % 2]}"}}\n' for n in range(8))
     (folder / "near.jsonl").write_text("".join(lines))
+    for name, word in (("goal", "cat"), ("far", "tac")):
+        (folder / f"{name}.txt").write_text("".join(f"a {word} of {n}\n\n" for n in range(40)))
     (folder / "folder").mkdir()
     (folder / "circle").symlink_to("circle")
     write_tiny_encoder(folder / "encoder", [["the", "cat", "number"]] * 20)

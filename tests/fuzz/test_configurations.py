@@ -21,9 +21,10 @@ SECONDS = 10  # for one case; most take some hundredths
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A folder with good data, where commands are run."""
+def here(tmp_path, tmp_path_factory, monkeypatch):
+    """A folder with good data, where commands are run; tokenised text is kept elsewhere."""
     write_good_data(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
