@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tawt.errors import ConfigError
+from tawt.hypergradient import Cosine
 from tawt.tasks import Batch
 from tawt.training import JointTraining, Settings, SourcesOnly, stretch, train
 from tawt.training.batches import joined
 from tawt.training.schedule import Schedule
 from tawt.training.steps import Step, weighed
-from tawt.weighting import Fixed
+from tawt.weighting import Fixed, TargetAware, UpdateRule
+from tawt.weighting.observing import Observer
 from tawt.weights import SourceWeights
 from tests.guesses import Guess, Guessing, model, tasks
 
@@ -129,12 +131,46 @@ def test_a_weight_below_the_limit_is_left_as_it_is():
 
 @pytest.mark.parametrize("hold", [1, 3])
 def test_every_so_many_steps_one_is_on_a_single_task(hold):
-    plan = schedule(hold=hold, alone_every=5, explored=0.3)
+    plan = schedule(hold=hold, apart_every=5, explored=0.3)
     steps = plan.steps(0, 0, 60, shares=SHARES)
     alone = [position for position, step in enumerate(steps) if not step.is_mixed]
     assert alone == [position for position in range(60) if position // hold % 5 == 0]
     held = [steps[position].task for position in alone]
     assert all(len(set(held[start : start + hold])) == 1 for start in range(0, len(held), hold))
+
+
+def test_where_tasks_are_apart_a_step_has_pieces_of_one_task_each():
+    plan = schedule(apart_every=3, pieces=5, explored=0.3)
+    steps = plan.steps(0, 0, 30, shares=SHARES)
+    assert [position for position, step in enumerate(steps) if step.piece] == list(range(0, 30, 3))
+    for step in steps[::3]:
+        assert step.piece == 3  # 16 examples are five pieces of three
+        assert step.size == 15
+        assert all(len(found) % 3 == 0 for found in step.examples.values())
+        owners = [task for task, _ in step.pieces]
+        assert owners == [t for t, found in step.examples.items() for _ in found[::3]]
+
+
+def test_pieces_are_explored_and_scaled_so_that_the_objective_stays():
+    shares = {"a": 0.9, "b": 0.1, "c": 0.0}
+    sizes = dict.fromkeys(shares, 100)
+    plan = schedule(sizes, batch_size=8, apart_every=1, pieces=4, explored=0.3)
+    steps = plan.steps(0, 0, 2000, shares=shares)
+    drawn = sum(map(Counter, counts(steps)), Counter())
+    had = {task: drawn[task] / (2000 * 8) for task in shares}
+    chances = {"a": 0.1 + 0.7 * 0.9, "b": 0.1 + 0.7 * 0.1, "c": 0.1}
+    assert had == pytest.approx(chances, abs=0.01)
+    scaled = {task: had[task] * plan.scale(task, 8, shares=shares) for task in shares}
+    assert scaled == pytest.approx(shares, abs=0.01)
+
+
+def test_where_no_task_has_room_for_a_piece_a_step_takes_what_there_is():
+    plan = schedule(
+        {"a": 5, "b": 4}, batch_size=4, apart_every=1, pieces=2, most_passes=1, steps_per_epoch=2
+    )
+    shares = {"a": 0.5, "b": 0.5}
+    [step] = plan.steps(0, 1, 2, shares=shares, taken={"a": 4, "b": 3})
+    assert (step.piece, counts([step])) == (None, [{"a": 1, "b": 1}])
 
 
 # What is fetched
@@ -159,6 +195,16 @@ def test_processes_share_a_step_with_its_factors(processes):
         ("b", 1, 3.0),
         ("b", 5, 4.0),
     ]
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 7])
+def test_processes_share_whole_pieces(processes):
+    step = Step("a", {"a": np.arange(6), "b": np.arange(4)}, is_mixed=True, piece=2)
+    assert len(step.pieces) == 5
+    for process in range(processes):
+        mine = step.share(process, processes).pieces
+        expected = step.pieces[process::processes]
+        assert [(t, list(found)) for t, found in mine] == [(t, list(f)) for t, f in expected]
 
 
 def test_a_process_without_an_example_takes_part_with_one_of_no_weight():
@@ -234,6 +280,73 @@ def test_mixed_steps_are_those_of_plain_gradient_descent(accumulation):
             gradients.append(float((2 * (guess - rows.double())).mean()))
         guess -= rate * sum(gradients) / accumulation
     assert ours.representation.guess.item() == pytest.approx(guess, rel=1e-5)
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was noted of pieces: the task, ⟨v, g⟩, ‖g‖² and ‖v‖²."""
+    found = []
+    note = Observer.note
+
+    def noting(self, shares, numbers, **options):
+        found.append((list(shares), numbers.tolist()))
+        return note(self, shares, numbers, **options)
+
+    monkeypatch.setattr(Observer, "note", noting)
+    return found
+
+
+@pytest.mark.usefixtures("plain_sgd")
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_pieces_are_looked_at_and_added_up_to_the_same_descent(accumulation, shown):
+    rate, total = 0.05, 20
+    settings = Settings(
+        sampling="mixed", batch_size=16, steps=total, learning_rate=rate, decay="none",
+        clip_norm=None, accumulation=accumulation, measure="training steps", update_every=4,
+    )  # fmt: skip
+    rule = UpdateRule(alignment=Cosine(scale=1e-300))  # weights all but stand still
+    ours = model()
+    train(
+        ours,
+        tasks=tasks(),
+        target="goal",
+        paradigm=SourcesOnly(epochs=1),
+        weighting=TargetAware(sources=["near", "far"], target="goal", target_share=None, rule=rule),
+        settings=settings,
+        seed=1,
+    )
+    values = {task.name: task.train.values.double() for task in tasks()}
+    shares = {"near": 0.5, "far": 0.5}
+    schedule = Schedule(
+        {"near": 40, "far": 60}, batch_size=16, sampling="mixed", seed=1, phase="sources",
+        steps_per_epoch=total, explored=0.25, apart_every=5, pieces=8, hold=accumulation,
+    )  # fmt: skip
+    plan = schedule.steps(0, 0, total, shares=shares)
+    guess, expected = Guess().guess.item(), []
+    for start in range(0, total, accumulation):
+        gradients = []
+        for step in plan[start : start + accumulation]:
+            by_task = {
+                task: 2 * (guess - values[task][found]) / 16
+                for task, found in step.examples.items()
+            }
+            gradients.append(float(sum(each.sum() for each in by_task.values())))
+            if step.piece:
+                expected += [
+                    (task, float(piece.sum()) / accumulation)
+                    for task, each in by_task.items()
+                    for piece in each.split(step.piece)
+                ]
+        guess -= rate * sum(gradients) / accumulation
+    assert ours.representation.guess.item() == pytest.approx(guess, rel=1e-5)
+    assert {step.piece for step in plan} == {None, 2}
+    assert any(held for _, (_, _, held) in shown)
+    assert [tasks for tasks, _ in shown] == [[task] for task, _ in expected]
+    for (_, (inner, squared, held)), (_, gradient) in zip(shown, expected, strict=True):
+        assert squared == pytest.approx(gradient**2, rel=1e-4)
+        assert inner**2 == pytest.approx(squared * held, rel=1e-6)
+        if held:  # the target is above the guess, as both sources are: gradients are negative
+            assert inner == pytest.approx(-gradient * held**0.5, rel=1e-4)
 
 
 class Own(Guessing):

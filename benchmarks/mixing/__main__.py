@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from benchmarks.mixing.spec import Spec
 
 _STAGES = (
-    *("choosing", "methods", "ceilings", "more"),
+    *("choosing", "methods", "ceilings", "more", "tenth"),
     *("proxies", "transferred", "large", "pretrained"),
 )
 
@@ -83,6 +83,7 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         ),
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
         "more": lambda: plan.methods(records, targets, budgets=less, seeds=others),
+        "tenth": lambda: plan.tenth(targets, seeds=seeds),
         "proxies": lambda: plan.proxies(records, targets, seeds=seeds),
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
         "large": lambda: plan.large(records, targets, seeds=seeds),

@@ -38,7 +38,7 @@ _RARELY = {
     "gradient_examples": 4,
     "target_examples": 64,
 }  # for rows of a rule that is not ours: what suited weights that only add up
-_DEFAULT = {
+_DEFAULT: dict[str, dict[str, Any]] = {
     "rule": {"scale": 6.0, "anchor": 0.1},
     "settings": {
         "update_every": 5,
@@ -48,7 +48,7 @@ _DEFAULT = {
     },
 }
 _LEARNED_AT = 900  # the budget whose weights are handed out
-_LARGE_BUDGET, _PRETRAINED_BUDGET = 600, 120
+_LARGE_BUDGET, _PRETRAINED_BUDGET, _TENTH_BUDGET = 600, 120, 400
 
 
 def choosing(sources: Sequence[str], *, budgets: Sequence[int]) -> Iterator[Spec]:
@@ -115,6 +115,18 @@ def ceiling(records: Records, target: str, *, budget: int) -> tuple[str, ...]:
     ]
     best = min(found, key=lambda record: record["scores"][target]["dev"])
     return tuple(best["spec"]["sources"])
+
+
+def tenth(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+    """A model of a tenth of the size, with the defaults: small enough for a CPU."""
+    watched = {**_DEFAULT["settings"], "measure": "training steps"}
+    for seed in range(seeds):
+        shared: dict[str, Any] = {"budget": _TENTH_BUDGET, "seed": seed, "setup": TINY}
+        yield Spec(name=EQUAL, kind="fixed", **shared)
+        for target in targets:
+            ours = Spec(name=OURS_DEFAULT, kind="target-aware", target=target, **shared)
+            yield ours.of(**_DEFAULT)
+            yield ours.of(name=OURS_STEPS, rule=_DEFAULT["rule"], settings=watched)
 
 
 def proxies(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:

@@ -87,6 +87,8 @@ class _Fetched(Dataset[list[Batch]]):
         self._parts = parts
 
     def __getitem__(self, step: Step) -> list[Batch]:
+        if step.piece is not None:
+            return [self._examples[task].batch(indices) for task, indices in step.pieces]
         if len(step.examples) > 1:
             whole = joined([self._examples[t].batch(found) for t, found in step.examples.items()])
             return [whole if step.factors is None else with_factors(whole, step.factors)]

@@ -164,12 +164,14 @@ class Loop:
         task, mixed = step.task, step.is_mixed
         scale = 1.0 if mixed else stretch.schedule.scale(task, step.size, shares=shares)
         mean = stretch.loader.processes / step.size  # each process has its share of them
-        numbers = torch.tensor([mean, scale / self.settings.accumulation, rate])
+        owners = [owner for owner, _ in step.pieces]
+        by = [stretch.schedule.scale(owner, step.size, shares=shares) for owner in owners]
+        numbers = torch.tensor([mean, scale / self.settings.accumulation, rate, *by])
         if not mixed:  # a gradient of several tasks says little about each
             self.watching.begin(stretch, task, scale)
         self.replay(
             (stretch.name, task, mixed),
-            partial(self._compute, stretch, task, SEVERAL if mixed else task, closes),
+            partial(self._compute, stretch, task, owners, SEVERAL if mixed else task, closes),
             ([(part.inputs, part.labels, part.factors) for part in parts], numbers),
         )
         if closes:
@@ -179,16 +181,23 @@ class Loop:
         self,
         stretch: Stretch,
         task: str,
+        owners: Sequence[str],
         named: str,
         closes: bool,
         given: tuple[list[Any], Tensor],
     ) -> None:
-        """A step on the device, which it never waits for; its task is `named` if it is skipped."""
-        parts, (mean, scale, rate) = given
+        """A step on the device, which it never waits for; its task is `named` if it is skipped.
+
+        If it has pieces, each on the task of its owner, their gradients are looked at one by one.
+        """
+        parts, (mean, scale, rate, *by) = given
         before = [buffer.clone() for buffer in self.buffers]
         whole = stretch.moves == "everything"
         forward = self.wrapped if whole else self.head_only
         backward = self.accelerator.backward if whole else stretch.add_gradients
+        if owners:
+            forward = self.model  # a wrapper would wait for gradients of its own
+        own = range(len(owners))[self.processes.own_part]
         loss = torch.zeros((), device=self.device)
         for number, (inputs, labels, factors) in enumerate(parts, start=1):
             # Processes add up their gradients once a step, however many parts each has.
@@ -196,14 +205,23 @@ class Loop:
                 outputs: Tensor = forward(inputs, task).float()
                 losses = self.tasks[task].kind.losses(outputs, labels)
                 part = (losses if factors is None else losses * factors).sum() * mean
-                backward(part * scale)
+                if owners:
+                    piece = own[number - 1]
+                    see = partial(self.watching.see, stretch, piece)
+                    stretch.add_gradients(part * (scale * by[piece]), see)
+                else:
+                    backward(part * scale)
             loss += part.detach()
         stretch.scale_sum += scale
         bad = ~torch.isfinite(loss)
         for buffer, value in zip(self.buffers, before, strict=True):
             buffer.copy_(torch.where(bad, value, buffer))  # batch-norm has seen what we skip
         stretch.add_loss(loss * scale * self.settings.accumulation, bad)
+        if owners:
+            self.watching.note_pieces(owners, self.accelerator)
         if closes:
+            if owners:
+                stretch.average_gradients(self.accelerator)
             self.watching.compare(stretch)
             wrong = anywhere(bad | stretch.clip(self.settings.clip_norm), self.accelerator)
             stretch.set_learning_rate(rate)

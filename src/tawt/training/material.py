@@ -15,7 +15,7 @@ from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
 from tawt.training.schedule import Schedule
 from tawt.training.settings import Settings
-from tawt.training.watching import AIM_EVERY
+from tawt.training.watching import AIM_EVERY, PIECES
 from tawt.weighting import Fixed
 
 if TYPE_CHECKING:
@@ -128,10 +128,11 @@ class Material:
             sizes,
             batch_size=batch_size,
             sampling=self._settings.sampling,
-            explored=_EXPLORED if watched else 0.0,
+            explored=self._explored(names) if watched else 0.0,
             # A gradient of one task says what one of several does not.
             hold=self._settings.accumulation if watched else 1,
-            alone_every=AIM_EVERY if watched else None,
+            apart_every=AIM_EVERY if watched else None,
+            pieces=PIECES if watched and self._takes_pieces(names) else 1,
             seed=self._seed,
             phase=phase.name,
             steps_per_epoch=steps_per_epoch(limited, epochs),
@@ -139,6 +140,18 @@ class Material:
             epochs=epochs,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )
+
+    def _explored(self, names: Iterable[str]) -> float:
+        """The same share of all examples, whether all steps are watched or few."""
+        few = self._settings.sampling == "mixed" and self._takes_pieces(names)
+        return _EXPLORED * (AIM_EVERY if few else 1)
+
+    def _takes_pieces(self, names: Iterable[str]) -> bool:
+        """Whether a step that is watched is taken piece by piece.
+
+        Not where a target's own step is the direction of others, for which a piece is too little.
+        """
+        return not set(names) & set(self.targets)
 
     def update(
         self,

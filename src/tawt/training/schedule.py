@@ -51,10 +51,13 @@ class Schedule:
         sampling: "size", "weight" or "mixed".
         seed: Of the run.
         phase: Name of the phase, so that two phases do not share an order.
-        explored: Share of the steps on one task that all tasks have alike when sampling by weight.
+        explored: Share of the steps on one task, or of the pieces of a step whose tasks are apart,
+            that all tasks have alike.
         hold: Steps in a row that keep their task when sampling by weight.
-        alone_every: With `sampling="mixed"`, every so many steps (or groups of `hold`) one is on a
-            single task; none by default.
+        apart_every: With `sampling="mixed"`, every so many steps (or groups of `hold`) the tasks of
+            one are kept apart, so that each can be looked at; none by default.
+        pieces: How many pieces of one task each a step has whose tasks are apart. One is a step on
+            a single task.
         steps_per_epoch: Instead of as many as see every example once.
         most_passes: Except when sampling by size: examples come in passes, and no task is passed
             over more often. What that leaves for a task is spread over the steps to come, so
@@ -82,12 +85,14 @@ class Schedule:
     seed: int
     phase: str
     explored: float = 0.0
-    """Share of the steps on one task that all tasks have alike when sampling by weight; their
-    losses are scaled to leave the objective as it is."""
+    """Share of the steps on one task, or of the pieces of a step whose tasks are apart, that all
+    tasks have alike; their losses are scaled to leave the objective as it is."""
     hold: int = 1
     """Steps in a row that keep their task when sampling by weight."""
-    alone_every: int | None = None
-    """When mixed, every so many steps (or groups of `hold`) one is on a single task."""
+    apart_every: int | None = None
+    """When mixed, every so many steps (or groups of `hold`) the tasks of one are kept apart."""
+    pieces: int = 1
+    """How many pieces of one task each a step has whose tasks are apart."""
     steps_per_epoch: int | None = None
     """Instead of as many as see every example once."""
     most_passes: float | None = None
@@ -162,20 +167,22 @@ class Schedule:
         before = epoch * self.length + position
         shares = self._spread(shares, taken, before=before)
         group = before // self.hold
-        if self._is_mixed(group):
-            counts = self._counts(shares, taken, draw)
+        several = self.sampling == "mixed" and len(self.sizes) > 1
+        apart = self.apart_every is not None and group % self.apart_every == 0
+        pieces = min(self.pieces, self.batch_size)
+        if several and (pieces > 1 or not apart):
+            piece = self.batch_size // pieces if apart else None
+            counts = self._counts(shares, taken, draw, piece=piece)
+            if not counts:  # no task has room for a whole piece
+                piece, counts = None, self._counts(shares, taken, draw, piece=None)
             found = {t: self._examples(t, taken, n, draw) for t, n in counts.items()}
-            return Step(next(iter(self.sizes)), found, is_mixed=True)
+            return Step(next(iter(self.sizes)), found, is_mixed=True, piece=piece)
         names = [name for name in self.sizes if self._room(name, taken) > 0]
         chances = self._chances(names, shares, floor=self._floor)
         chosen = stream(self.seed, self.phase, "group", group) if self.hold > 1 else draw
         task = names[int(chosen.choice(len(names), p=chances))]
         count = min(self.sizes[task], self.batch_size)
         return Step.of(task, self._examples(task, taken, count, draw))
-
-    def _is_mixed(self, group: int) -> bool:
-        alone = self.alone_every is not None and group % self.alone_every == 0
-        return self.sampling == "mixed" and len(self.sizes) > 1 and not alone
 
     def _spread(
         self, shares: Mapping[str, float], taken: Mapping[str, int], *, before: int
@@ -201,24 +208,31 @@ class Schedule:
         return found
 
     def _counts(
-        self, shares: Mapping[str, float], taken: Mapping[str, int], draw: np.random.Generator
+        self,
+        shares: Mapping[str, float],
+        taken: Mapping[str, int],
+        draw: np.random.Generator,
+        *,
+        piece: int | None,
     ) -> dict[str, int]:
         """How many examples each task has in a mixed step: its share of them, rounded at random.
 
-        What a task has no more room for is divided among the others.
+        What a task has no more room for is divided among the others. In pieces, all tasks have the
+        floor, and their numbers are multiples of a piece's examples.
         """
-        rooms = {name: self._room(name, taken) for name in self.sizes}
+        each, floor = (1, 0.0) if piece is None else (piece, self._floor)
+        rooms = {name: self._room(name, taken) / each for name in self.sizes}
         counts = dict.fromkeys(self.sizes, 0)
-        left = self.batch_size
-        while left and (names := [name for name in rooms if rooms[name] > counts[name]]):
-            edges = np.cumsum(self._chances(names, shares))
+        left = self.batch_size // each
+        while left and (names := [name for name in rooms if rooms[name] >= counts[name] + 1]):
+            edges = np.cumsum(self._chances(names, shares, floor=floor))
             points = (draw.random() + np.arange(left)) / left * edges[-1]
             places = np.searchsorted(edges, points, side="right").clip(max=len(names) - 1)
             for name, count in zip(names, np.bincount(places, minlength=len(names)), strict=True):
                 given = int(min(count, rooms[name] - counts[name]))
                 counts[name] += given
                 left -= given
-        return {name: count for name, count in counts.items() if count}
+        return {name: count * each for name, count in counts.items() if count}
 
     def _examples(
         self, task: str, taken: Mapping[str, int], count: int, draw: np.random.Generator

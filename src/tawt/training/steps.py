@@ -27,6 +27,8 @@ class Step:
         factors: What each example counts beside the average one of its task, in the order of
             `examples`; all the same by default.
         is_mixed: Whether its examples may be of several tasks.
+        piece: Of how many examples of one task the gradient is taken at a time, where each is to
+            be looked at; by default that of all examples is taken at once.
 
     Example:
         >>> step = Step.of("web", np.array([3, 1, 4, 1]))
@@ -38,6 +40,7 @@ class Step:
     examples: Mapping[str, Indices]
     factors: Tensor | None = None
     is_mixed: bool = False
+    piece: int | None = None
 
     @classmethod
     def of(cls, task: str, indices: Indices) -> Step:
@@ -54,14 +57,32 @@ class Step:
         """How many examples it has."""
         return sum(map(len, self.examples.values()))
 
+    @property
+    def pieces(self) -> list[tuple[str, Indices]]:
+        """The task and the examples of each piece; none where the gradient is taken at once."""
+        if self.piece is None:
+            return []
+        return [
+            (task, indices[start : start + self.piece])
+            for task, indices in self.examples.items()
+            for start in range(0, len(indices), self.piece)
+        ]
+
     def share(self, process: int, processes: int) -> Step:
         """One process's part of the step; where there is nothing for it, an example of no weight.
+
+        Of pieces, whole ones, or none.
 
         Args:
             process: Which one.
             processes: How many there are.
         """
-        begin, kept = 0, {}
+        begin = 0
+        kept: dict[str, Indices] = {}
+        if self.piece is not None:
+            for task, indices in self.pieces[process::processes]:
+                kept[task] = np.concatenate([kept[task], indices]) if task in kept else indices
+            return replace(self, examples=kept)
         for task, indices in self.examples.items():
             mine = indices[(process - begin) % processes :: processes]
             if len(mine):

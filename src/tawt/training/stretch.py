@@ -13,7 +13,7 @@ from tawt.training.optimisers import optimiser_for
 from tawt.training.parts import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from accelerate import Accelerator
@@ -65,17 +65,34 @@ class Stretch:
         self.scale_sum.zero_()
         return ~torch.isfinite(norm)
 
-    def add_gradients(self, loss: Tensor) -> None:
+    def add_gradients(
+        self, loss: Tensor, see: Callable[[Sequence[Tensor | None]], None] | None = None
+    ) -> None:
         """Add the loss's gradients to the parameters' own, as `backward` does, past all hooks.
 
         A wrapper that adds up the gradients of several processes hooks itself onto parameters, and
         would take heads that are fitted beside it for used in its next step.
+
+        Args:
+            loss: Of a batch.
+            see: Is shown its gradients, before they are added.
         """
         found = torch.autograd.grad(loss, self.parameters, allow_unused=True)
+        if see is not None:
+            see(found)
         for parameter, gradient in zip(self.parameters, found, strict=True):
             if gradient is not None:
                 old = parameter.grad
                 parameter.grad = gradient if old is None else old.add_(gradient)
+
+    def average_gradients(self, accelerator: Accelerator) -> None:
+        """Over processes, where no wrapper has done it."""
+        if accelerator.num_processes == 1:
+            return
+        for parameter in self.parameters:
+            own = parameter.grad
+            own = torch.zeros_like(parameter) if own is None else own
+            parameter.grad = accelerator.reduce(own, reduction="mean")
 
     def add_loss(self, loss: Tensor, bad: Tensor) -> None:
         """Count a step's loss into the epoch's, unless it is not finite."""

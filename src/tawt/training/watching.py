@@ -3,6 +3,9 @@
 In joint training the target's own steps are the direction that others are compared with. Where the
 target is not trained on, its gradient is taken every few steps, from few examples: a direction
 ages faster than more examples would improve it.
+
+A gradient of several tasks says little about each. Where every step has examples of all tasks, now
+and then one is taken piece by piece, each of one task, and every piece is looked at.
 """
 
 from __future__ import annotations
@@ -14,7 +17,10 @@ import torch
 from tawt.gradients import trainable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+
+    from accelerate import Accelerator
+    from torch import Tensor
 
     from tawt.tasks import MultiTaskModel
     from tawt.training.settings import Settings
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
 
 AIM_EVERY = 5
 """Steps between two gradients of a target that is not trained on."""
+PIECES = 8
+"""Of a step whose tasks are looked at one by one."""
 
 
 class Watching:
@@ -42,6 +50,7 @@ class Watching:
         self._weighting = weighting
         self._observer = weighting.observing() if watches else None
         self._scales: dict[str, float] = {}
+        self._pieces: dict[int, Tensor] = {}
         if self._observer is not None:
             self._parameters = trainable(model.representation)
             self._observer.hold(self._parameters)
@@ -52,6 +61,38 @@ class Watching:
         """A batch of this task is about to be added to the step's gradient."""
         if stretch.weighting is self._weighting:
             self._scales[task] = self._scales.get(task, 0.0) + scale
+
+    def see(self, stretch: Stretch, number: int, gradients: Sequence[Tensor | None]) -> None:
+        """Take the products of the gradient of a piece.
+
+        Args:
+            stretch: The steps that are under way.
+            number: Of the piece, among those of its step.
+            gradients: By the stretch's parameters.
+        """
+        if self._observer is None or stretch.weighting is not self._weighting:
+            return
+        by = {id(p): entry for p, entry in zip(stretch.parameters, gradients, strict=True)}
+        own = [by.get(id(parameter)) for parameter in self._parameters]
+        self._pieces[number] = self._observer.hold(self._parameters).products(own)
+
+    def note_pieces(self, owners: Sequence[str], accelerator: Accelerator) -> None:
+        """Note what the pieces of a step have shown, those of other processes too.
+
+        Args:
+            owners: The task of each piece.
+            accelerator: Whose processes have had a part of them each.
+        """
+        if self._observer is None:
+            return
+        found = self._numbers.new_zeros(len(owners), 3)
+        for number, products in self._pieces.items():
+            found[number] = products
+        self._pieces = {}
+        if accelerator.num_processes > 1:
+            found = accelerator.reduce(found, reduction="sum")
+        for task, numbers in zip(owners, found, strict=True):
+            self._observer.note({task: 1.0}, numbers)
 
     def compare(self, stretch: Stretch) -> None:
         """Take the products of the gradient that is there, and of a target's the next direction."""
