@@ -84,10 +84,10 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
         "more": lambda: plan.methods(records, targets, budgets=less, seeds=others),
         "tenth": lambda: plan.tenth(targets, seeds=seeds),
-        "proxies": lambda: plan.proxies(records, targets, seeds=seeds),
+        "proxies": lambda: plan.proxies(targets, seeds=seeds),
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
         "large": lambda: plan.large(records, targets, seeds=seeds),
-        "pretrained": lambda: plan.pretrained(records, targets, seeds=seeds),
+        "pretrained": lambda: plan.pretrained(targets, seeds=seeds),
     }
     return stages[stage]()
 

@@ -33,16 +33,16 @@ def _settings(every: int, growth: float, sources: int, target: int, **more: Any)
 _OFTEN, _SELDOM = _settings(5, 0.25, 2, 32), _settings(10, 0.1, 2, 32)
 _ADDING = _settings(5, 1.0, 4, 64)
 """Suits weights that only add up: ever fewer updates, and larger ones."""
-_WATCHED = _settings(10, 0.0, 8, 40, measure="training steps")
 _ANCHOR = 0.1
 _OURS: tuple[tuple[dict[str, Any], dict[str, float]], ...] = (
     *((_OFTEN, {"scale": scale, "anchor": _ANCHOR}) for scale in (3.0, 6.0, 12.0)),
     *((_SELDOM, {"scale": scale, "anchor": _ANCHOR}) for scale in (6.0, 12.0)),
     *((_ADDING, {"scale": scale}) for scale in (10.0, 30.0)),
 )
-_STEPS: tuple[dict[str, float], ...] = (
-    *({"scale": scale, "anchor": _ANCHOR} for scale in (6.0, 24.0)),
-    {"scale": 30.0},
+_WATCHED = {"measure": "training steps"}
+_STEPS: tuple[tuple[dict[str, Any], dict[str, float]], ...] = (
+    *((_OFTEN | _WATCHED, {"scale": scale, "anchor": _ANCHOR}) for scale in (3.0, 6.0, 12.0)),
+    (_settings(10, 0.0, 8, 40) | _WATCHED, {"scale": 10.0}),
 )
 
 
@@ -53,8 +53,8 @@ def for_target(target: str, *, budget: int) -> Iterator[Spec]:
     for settings, rule in _OURS:
         for seed in (0, 1):
             yield Spec(name=FRESH, settings=settings, rule=rule, **ours, seed=seed)
-    for rule in _STEPS:
-        yield Spec(name=STEPS, settings=_WATCHED, rule=rule, **ours)
+    for settings, rule in _STEPS:
+        yield Spec(name=STEPS, settings=settings, rule=rule, **ours)
     yield from _peers(shared)
 
 

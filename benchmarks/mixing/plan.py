@@ -124,39 +124,47 @@ def tenth(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
         shared: dict[str, Any] = {"budget": _TENTH_BUDGET, "seed": seed, "setup": TINY}
         yield Spec(name=EQUAL, kind="fixed", **shared)
         for target in targets:
-            ours = Spec(name=OURS_DEFAULT, kind="target-aware", target=target, **shared)
-            yield ours.of(**_DEFAULT)
-            yield ours.of(name=OURS_STEPS, rule=_DEFAULT["rule"], settings=watched)
+            ours = _ours(target=target, **shared)
+            yield ours
+            yield ours.of(name=OURS_STEPS, settings=watched)
 
 
-def proxies(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+def proxies(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """Weights that a model of a tenth of the size learns."""
-    fresh = chosen(records)[choices.FRESH]
     for seed in range(seeds):
         for target in targets:
-            yield fresh.of(name=OURS, target=target, budget=_LEARNED_AT, seed=seed, setup=TINY)
+            yield _ours(target=target, budget=_LEARNED_AT, seed=seed, setup=TINY)
 
 
 def transferred(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """The model itself, with the weights that a tenth of it has learned."""
     for seed in range(seeds):
         for target in targets:
-            weights = handed_out(records.matching(name=OURS, target=target, setup=TINY))
+            found = records.matching(
+                name=OURS_DEFAULT, target=target, setup=TINY, budget=_LEARNED_AT
+            )
+            weights = handed_out(found)
             yield _given(target, weights, budget=_LEARNED_AT, seed=seed)
 
 
 def large(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """A model of eleven times the size: equal weights, those of the small one, and its own."""
-    fresh = chosen(records)[choices.FRESH]
     for seed in range(seeds):
         shared: dict[str, Any] = {"budget": _LARGE_BUDGET, "seed": seed, "setup": LARGE}
         yield Spec(name=EQUAL, kind="fixed", **shared)
         for target in targets:
-            found = records.matching(name=OURS, target=target, setup=SMALL, budget=_LEARNED_AT)
+            found = records.matching(
+                name=OURS_DEFAULT, target=target, setup=SMALL, budget=_LEARNED_AT
+            )
             yield _given(target, handed_out(found), **shared)
-            yield fresh.of(name=OURS, target=target, **shared)
+            yield _ours(target=target, **shared)
             best = ceiling(records, target, budget=_LEARNED_AT)
             yield Spec(name=SEARCHED, kind="fixed", target=target, sources=best, **shared)
+
+
+def _ours(**about: Any) -> Spec:
+    """By the defaults for corpora."""
+    return Spec(name=OURS_DEFAULT, kind="target-aware", **_DEFAULT, **about)
 
 
 def _given(target: str, weights: dict[str, float], **shared: Any) -> Spec:
@@ -175,11 +183,10 @@ def handed_out(records: Sequence[Record]) -> dict[str, float]:
     return {name: float(np.mean([each[name] for each in means])) for name in means[0]}
 
 
-def pretrained(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+def pretrained(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """A pretrained model that goes on: on equal weights, on learned ones, on the target alone."""
-    fresh = chosen(records)[choices.FRESH]
     # Its tokenizer makes fewer and longer windows, so an update takes fewer of them.
-    settings = {**fresh.settings, "gradient_examples": 2, "target_examples": 16}
+    settings = {**_DEFAULT["settings"], "target_examples": 16}
     yield Spec(name=AS_IT_COMES, kind="fixed", budget=0, setup=PRETRAINED)
     for seed in range(seeds):
         for setup in (PRETRAINED, LORA):
@@ -195,8 +202,8 @@ def pretrained(records: Records, targets: Sequence[str], *, seeds: int) -> Itera
                     **shared,
                 )
                 on = {"target": target, "budget": _PRETRAINED_BUDGET, **shared}
-                ours = fresh.of(settings=settings, **on)
-                yield ours.of(name=OURS)
+                ours = _ours(**on).of(settings=settings)
+                yield ours
                 yield ours.of(name=OURS_THEN, then_target=3)
                 yield Spec(name=EQUAL_THEN, kind="fixed", then_target=3, **on)
 
@@ -218,7 +225,7 @@ def _for_target(records: Records, target: str, *, budget: int, seed: int) -> Ite
     best = {family: spec.of(**shared) for family, spec in chosen(records).items()}
     fresh = best[choices.FRESH]
     yield fresh.of(name=OURS)
-    yield fresh.of(name=OURS_DEFAULT, **_DEFAULT)
+    yield _ours(**shared)
     yield best[choices.STEPS].of(name=OURS_STEPS)
     yield fresh.of(name=OURS_THEN, then_target=3)
     yield best[choices.DOGE].of(name=DOGE)

@@ -14,8 +14,10 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.mixing import plan
+from benchmarks.mixing.beside import beside
+from benchmarks.mixing.budget import PEERS, Budget
 from benchmarks.mixing.choosing import CHOSEN_ON, FAMILIES, tried
-from benchmarks.mixing.records import Record, Records
+from benchmarks.mixing.records import Records
 from benchmarks.mixing.setups import SMALL
 from benchmarks.mixing.words import FOOT, HEAD
 from tawt.significance import interval
@@ -26,79 +28,11 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "mixing.md"
 KEPT = PAGE.with_suffix(".jsonl.gz")
 _WORTHWHILE = 0.1  # bits a byte: below it, a share of the headroom is mostly noise
-_ROWS = (
-    *(plan.OURS, plan.OURS_DEFAULT, plan.OURS_STEPS, plan.OURS_THEN),
-    *(plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED),
-    *(plan.EQUAL_THEN, plan.AS_SOURCE),
-    *(plan.OURS_CAPPED, plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
-)
-_PEERS = (plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED)
-_OF_ALL_SEEDS = (plan.EQUAL, plan.OURS, plan.OURS_THEN, *_PEERS, plan.EQUAL_THEN, plan.AS_SOURCE)
 _USELESS = ("shuffled words", "random letters")
 _OTHER_LANGUAGES = ("dutch", "french", "german", "italian", "portuguese", "spanish")
 _NEAR = {"galician": _OTHER_LANGUAGES, "afrikaans": ("dutch", "german")}
 """Corpora in another language than English that may be near; all others are far."""
 _ALONE = ("web", "newspaper", "shuffled words")
-
-
-class Budget:
-    """The scores of one budget: bits a byte on test text.
-
-    Args:
-        records: All of them.
-        budget: In steps.
-    """
-
-    def __init__(self, records: Records, budget: int) -> None:
-        self.records, self.budget = records, budget
-        here = records.matching(budget=budget, setup=SMALL)
-        self.targets = sorted({r["spec"]["target"] for r in here if r["spec"]["target"]})
-        self.targets.sort(key=lambda target: target not in CHOSEN_ON)
-        self.seeds = sorted(set.intersection(*map(self._seeds, _OF_ALL_SEEDS)))
-        self.rows = [name for name in _ROWS if self.seeds_of(name)]
-
-    def score(self, name: str, target: str, seed: int, sources: Sequence[str] = ()) -> float:
-        """Of one training."""
-        for record in self._of(name, seed):
-            if target in record["scores"] and record["spec"]["sources"] == list(sources):
-                found: float = record["scores"][target]["test"]
-                return found
-        raise LookupError(f"there is no record of {name}, {target}, seed {seed}")
-
-    def seeds_of(self, name: str) -> list[int]:
-        """Those of the seeds that a row has on all targets."""
-        return sorted(self._seeds(name) & set(self.seeds))
-
-    def scores(self, name: str, target: str) -> list[float]:
-        """Of a row, seed by seed."""
-        return [self.score(name, target, seed) for seed in self.seeds_of(name)]
-
-    def best(self, target: str) -> tuple[str, ...]:
-        """The corpora of the ceiling."""
-        return plan.ceiling(self.records, target, budget=self.budget)
-
-    def headroom(self, target: str) -> float:
-        """What choosing is worth: nothing where equal weights are better than every choice."""
-        best = self.best(target)
-        name = plan.PAIR if len(best) > 1 else plan.SINGLE
-        found = mean(self.score(name, target, seed, best) for seed in self.seeds)
-        return max(0.0, mean(self.scores(plan.EQUAL, target)) - found)
-
-    def gains(self, name: str, target: str) -> list[float]:
-        """Bits a byte below equal weights, seed by seed."""
-        return [
-            self.score(plan.EQUAL, target, seed) - self.score(name, target, seed)
-            for seed in self.seeds_of(name)
-        ]
-
-    def _seeds(self, name: str) -> set[int]:
-        found = self.records.matching(name=name, budget=self.budget, setup=SMALL)
-        had = {(r["spec"]["seed"], target) for r in found for target in r["scores"]}
-        seeds = {seed for seed, _ in had}
-        return {seed for seed in seeds if all((seed, target) in had for target in self.targets)}
-
-    def _of(self, name: str, seed: int) -> list[Record]:
-        return self.records.matching(name=name, budget=self.budget, seed=seed, setup=SMALL)
 
 
 def main() -> None:
@@ -143,8 +77,7 @@ def page(records: Records) -> str:
     for budget in whole:
         parts += ["\n".join(_recovered(budget)), "\n".join(_bits(budget))]
     parts += ["\n".join(_settings(records)), "\n".join(_course(whole[0]))]
-    if records.matching(name=plan.GIVEN, setup=SMALL):
-        parts.append("\n".join(_transfer(records, whole)))
+    parts += ["\n".join(lines) for lines in beside(records)]
     return "\n\n".join([*parts, FOOT]) + "\n"
 
 
@@ -168,7 +101,7 @@ def _verdict(budget: Budget) -> str:
     apart = [target for target in targets if target not in CHOSEN_ON]
     ours, then = (_with_interval(_by_seed(budget, n, apart)) for n in (plan.OURS, plan.OURS_THEN))
     every = mean(_by_seed(budget, plan.OURS, targets))
-    peers = {name: mean(_by_seed(budget, name, apart)) for name in _PEERS}
+    peers = {name: mean(_by_seed(budget, name, apart)) for name in PEERS}
     best = max(peers, key=lambda name: peers[name])
     return (
         f"On targets that chose no setting, learned weights recover {ours} percent of what a "
@@ -303,32 +236,6 @@ def _course(budget: Budget) -> Iterator[str]:
                 f"| {target} | {seed} | {said} | {useless:.4f} | {far:.4f} | "
                 f"{most[0]} {most[1]:.1f} |"
             )
-
-
-def _transfer(records: Records, whole: Sequence[Budget]) -> Iterator[str]:
-    found = records.matching(name=plan.GIVEN, setup=SMALL)
-    budget = next(b for b in whole if b.budget == found[0]["spec"]["budget"])
-    yield "## Weights of a model of a tenth of the size"
-    yield ""
-    yield (
-        "The small model's mean weights over the second half of its training, held while the model "
-        f"of ten times its size trains for {budget.budget} steps (on a CPU; the others on the "
-        "GPU). The proxy's cost is not counted: about a tenth."
-    )
-    yield ""
-    yield "| target | equal weights | its own learned weights | the proxy's | the ceiling |"
-    yield "|---|---:|---:|---:|---:|"
-    for target in budget.targets:
-        scores = [r["scores"][target]["test"] for r in found if r["spec"]["target"] == target]
-        if not scores:
-            continue
-        equal, best = mean(budget.scores(plan.EQUAL, target)), budget.best(target)
-        ceiling = equal - budget.headroom(target)
-        own = mean(budget.scores(plan.OURS, target))
-        yield (
-            f"| {target} | {equal:.2f} | {own:.2f} | {mean(scores):.2f} ({len(scores)} seeds) | "
-            f"{ceiling:.2f} ({' + '.join(best)}) |"
-        )
 
 
 if __name__ == "__main__":

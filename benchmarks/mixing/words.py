@@ -26,9 +26,9 @@ below: the last row of the tables.)
   answer.
 - **Searching costs.** Learned weights begin equal and pay for what they measure, about a
   fourteenth of the budget; the ceiling has the right corpora from the first step on.
-- **Everything was tuned alike**, on the same two targets: ours on seven settings by fresh batches
-  (two seeds) and three by training steps, each peer on two to four (one seed). At 300 steps all
-  have what was chosen at 900, and seeds differ by as much as most headrooms."""
+- **Everything was tuned alike**, on the same two targets: ours on seven settings (two seeds), each
+  peer on two to four (one seed). At 300 steps all have what was chosen at 900, and seeds differ by
+  as much as most headrooms."""
 
 FOOT = """## How the peers differ from their papers
 
