@@ -10,11 +10,10 @@ Only the sample is held in memory; the corpus goes through it in blocks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.utils.extmath import randomized_svd
 
 from tawt.corpora.windows.base import gathered
 from tawt.errors import ConfigError
@@ -31,9 +30,10 @@ _BITS = 11
 _BUCKETS = 1 << _BITS
 _LONGEST = 3  # tokens of a run
 _DIRECTIONS = 32
+_SPARE, _ROUNDS = 10, 4  # directions and rounds that find them exactly enough
 _SAMPLE = 8192  # windows that directions and clusters are of, 64 MB
 _TOKENS_AT_ONCE = 1 << 18
-_STARTS = 4  # of k-means, of which the best is kept
+_STARTS, _MOST_ROUNDS = 2, 60  # of k-means, of which the best is kept
 _ODD = np.uint32(0x9E3779B1)  # 2³² divided by the golden ratio
 _MIXING = np.uint32(0x85EBCA6B)
 _SHIFT = np.uint32(32 - _BITS)
@@ -73,6 +73,7 @@ def clusters(windows: CorpusWindows, count: int, *, seed: int) -> Numbers:
     means = KMeans(
         min(count, different),
         n_init=_STARTS,
+        max_iter=_MOST_ROUNDS,
         random_state=derived_seed(seed, "clusters", "means") % 2**32,
     ).fit(placed)
     centres = np.asarray(means.cluster_centers_, np.float32)
@@ -125,11 +126,21 @@ def _scaled(counts: NDArray[np.float32], rarity: NDArray[np.float32]) -> NDArray
 
 
 def _directions(features: NDArray[np.float32], *, seed: int) -> NDArray[np.float32]:
-    """Shape `(buckets, directions)`."""
-    most = min(_DIRECTIONS, *features.shape)
-    found: tuple[Any, Any, NDArray[np.float32]]
-    found = randomized_svd(features, most, random_state=seed % 2**32)
-    return np.ascontiguousarray(found[2].T)
+    """Those with the largest singular values, by subspace iteration; `(buckets, directions)`."""
+    draw = np.random.default_rng(seed)
+    found = draw.standard_normal((features.shape[1], _DIRECTIONS + _SPARE), dtype=np.float32)
+    for _ in range(_ROUNDS):
+        found = _orthogonal(features.T @ (features @ found))
+    return np.ascontiguousarray(found[:, -_DIRECTIONS:])
+
+
+def _orthogonal(columns: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of the same span and of length one, the longest last."""
+    wide = columns.astype(np.float64)
+    squares, turns = np.linalg.eigh(wide.T @ wide)
+    lengths = np.sqrt(np.maximum(squares, 1e-12 * squares[-1]))
+    found: NDArray[np.float32] = (wide @ (turns / np.maximum(lengths, 1e-30))).astype(np.float32)
+    return found
 
 
 def _blocks(size: int, width: int) -> list[slice]:
