@@ -39,6 +39,7 @@ _BENCHMARKS = (
     "text_loading",
     "text_observing",
     "tokenising",
+    "starting",
     "many_corpora",
 )
 _WIDTH = 150

@@ -1,4 +1,4 @@
-"""Tokenising text into shards on two cores, how much memory that takes, and starting from them.
+"""Tokenising text into shards on two cores, and how much memory that takes.
 
 The text is the standard library's own documentation (`pydoc_data.topics`), repeated; each time, one
 word in ten is another one of it. Paragraphs are documents, and a tenth of them is held out. A
@@ -10,10 +10,6 @@ which a busy machine lengthens, is beside it.
 
 Memory is flat if four times the text takes no more of it (with `--large`, ten times: 1 GB beside
 100 MB). The goal for 1 GB is ten minutes; without `--large`, it is a tenth of that for 100 MB.
-
-A start is all that `tawt train` does before the first step, with Python's own start and imports, on
-text that is tokenised already: a source of so much text, and a small model. It is one thread's
-work, whose seconds are those of the wall clock on an idle machine.
 """
 
 from __future__ import annotations
@@ -29,7 +25,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
-import yaml
 
 from benchmarks.finding import Finding
 from benchmarks.text_speed import ENCODER
@@ -50,7 +45,7 @@ from pathlib import Path
 from tawt.corpora import CorpusFiles, tokenised, vocabulary_named
 
 def held():
-    return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
+    return 4096 * int(Path("/proc/self/statm").readtext().split()[1])
 
 seen, done = [], threading.Event()
 
@@ -72,30 +67,18 @@ print(json.dumps({"seconds": seconds, "work": work, "memory": max(seen, default=
                   "documents": shard.index.documents, "tokens": shard.index.tokens}))
 """
 
-_STARTING = """
-import json, sys, time
-from pathlib import Path
-from tawt.config import load
-from tawt.runs.run import build_parts
-config = load(Path(sys.argv[1]))
-start = time.process_time()
-parts = build_parts(config)
-print(json.dumps({"building": time.process_time() - start,
-                  "windows": sum(len(task.train) for task in parts.tasks)}))
-"""
-
 
 def run(
     *, device: torch.device, quick: bool, encoder: str = ENCODER, large: bool = False
 ) -> list[Finding]:
-    """Speed and memory for both tokenizers, and the start of a run."""
+    """Speed and memory for both tokenizers."""
     del device  # text is tokenised on the CPU
     size = 1 if quick else 100
     found: list[Finding] = []
     with tempfile.TemporaryDirectory() as folder:
-        texts = {size: _text(Path(folder), size)}
-        texts |= {size // 4: _text(Path(folder), size // 4)} if size >= 4 else {}
-        texts |= {1000: _text(Path(folder), 1000)} if large else {}
+        texts = {size: text(Path(folder), size)}
+        texts |= {size // 4: text(Path(folder), size // 4)} if size >= 4 else {}
+        texts |= {1000: text(Path(folder), 1000)} if large else {}
         for name, tokenizer in (("bytes", "bytes"), ("word pieces", encoder)):
             if quick and name != "bytes":
                 continue
@@ -105,7 +88,6 @@ def run(
             }
             found += _speeds(name, measured)
             found += _memory(name, measured)
-        found.append(_start(Path(folder), max(texts)))
     return found
 
 
@@ -154,47 +136,18 @@ def _memory(name: str, measured: dict[int, list[dict[str, float]]]) -> Iterator[
         )
 
 
-def _start(folder: Path, size: int) -> Finding:
-    """The start of a run whose sources are tokenised: the first one tokenises, and is not timed."""
-    corpora = {
-        "docs": {"train": f"{size}.txt", "documents": "blank line", "held_out": {"dev": 0.1}},
-        "goal": {"train": "goal.txt", "documents": "blank line", "held_out": {"dev": 0.2}},
-    }
-    _text(folder, 1, name="goal")
-    config = folder / "run.yaml"
-    values = {
-        "data": {"kind": "corpora", "corpora": corpora, "cache": str(folder / "cache")},
-        "target": "goal",
-        "paradigm": "sources only",
-        "training": {"sampling": "mixed", "steps": 10},
-    }
-    config.write_text(yaml.safe_dump(values), encoding="utf-8")
-    _call(_STARTING, str(config))
-    runs = [_call(_STARTING, str(config)) for _ in range(_REPEATS)]
-    seconds = [each["whole work"] for each in runs]
-    return Finding(
-        benchmark="tokenising",
-        what=f"start of a run on {size} MB of text that is tokenised: seconds of work",
-        value=median(seconds),
-        unit="s",
-        goal=5.0,
-        spread=(min(seconds), max(seconds)),
-        note=f"{median(each['building'] for each in runs):.2f} s of it with data and model",
-        numbers={
-            "seconds of work": seconds,
-            "seconds of wall clock": [each["whole"] for each in runs],
-            "windows": runs[0]["windows"],
-        },
-    )
-
-
 def _tokenised(path: Path, tokenizer: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=path.parent) as cache:
-        return _call(_TOKENISING, str(path), tokenizer, cache)
+        return call(_TOKENISING, str(path), tokenizer, cache)
 
 
-def _call(program: str, *arguments: str) -> dict[str, float]:
-    """What a program prints last, and how long all of it takes and works."""
+def call(program: str, *arguments: str) -> dict[str, float]:
+    """What a program prints last, and how long all of it takes and works.
+
+    Args:
+        program: In Python.
+        arguments: Of it.
+    """
     before = os.times()
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program, *arguments],
@@ -209,8 +162,14 @@ def _call(program: str, *arguments: str) -> dict[str, float]:
     return {**found, "whole": after.elapsed - before.elapsed, "whole work": work}
 
 
-def _text(folder: Path, size: int, name: str | None = None) -> Path:
-    """So many megabytes of paragraphs."""
+def text(folder: Path, size: int, name: str | None = None) -> Path:
+    """So many megabytes of paragraphs.
+
+    Args:
+        folder: Where the file goes.
+        size: Megabytes.
+        name: Of the file; the size by default.
+    """
     path = folder / f"{name or size}.txt"
     draw, written = np.random.default_rng(size), 0
     paragraphs = _paragraphs()
