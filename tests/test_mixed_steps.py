@@ -164,6 +164,19 @@ def test_pieces_are_explored_and_scaled_so_that_the_objective_stays():
     assert scaled == pytest.approx(shares, abs=0.01)
 
 
+@pytest.mark.parametrize("sampling", ["mixed", "weight"])
+def test_what_a_limit_leaves_to_a_task_of_little_weight_counts_in_full(sampling):
+    # `a` may be a tenth of what is drawn, so nearly all comes from `b`, in spite of its weight.
+    shares = {"a": 0.999, "b": 0.001, "c": 0.0}
+    plan = replace(
+        schedule({"a": 20, "b": 10_000, "c": 10_000}, batch_size=8, apart_every=1, pieces=4),
+        sampling=sampling, explored=0.3, most_passes=4, steps_per_epoch=100,
+    )  # fmt: skip
+    [step] = plan.steps(0, 0, 1, shares=shares)
+    assert step.shares == pytest.approx({"a": 0.1, "b": 0.9, "c": 0.0}, abs=1e-6)
+    assert plan.scale("b", 8, shares=step.shares) == pytest.approx(0.9 / (0.1 + 0.7 * 0.9))
+
+
 def test_where_no_task_has_room_for_a_piece_a_step_takes_what_there_is():
     plan = schedule(
         {"a": 5, "b": 4}, batch_size=4, apart_every=1, pieces=2, most_passes=1, steps_per_epoch=2
@@ -347,6 +360,41 @@ def test_pieces_are_looked_at_and_added_up_to_the_same_descent(accumulation, sho
         assert inner**2 == pytest.approx(squared * held, rel=1e-6)
         if held:  # the target is above the guess, as both sources are: gradients are negative
             assert inner == pytest.approx(-gradient * held**0.5, rel=1e-4)
+
+
+@pytest.mark.usefixtures("plain_sgd")
+@pytest.mark.parametrize("sampling", ["mixed", "weight"])
+def test_under_a_limit_losses_are_scaled_by_what_their_tasks_were_drawn_by(sampling):
+    rate, total, shares = 0.05, 10, {"near": 0.999, "far": 0.001}
+    settings = Settings(
+        sampling=sampling, batch_size=8, steps=total, most_passes=1, learning_rate=rate,
+        decay="none", clip_norm=None, measure="training steps", update_every=100,
+    )  # fmt: skip
+    ours = model()
+    train(
+        ours,
+        tasks=tasks(),
+        target="goal",
+        paradigm=SourcesOnly(epochs=1),
+        weighting=Fixed(["near", "far"], initial=shares),
+        settings=settings,
+        seed=1,
+    )
+    values = {task.name: task.train.values.double() for task in tasks()}
+    apart = {"explored": 0.25, "pieces": 8} if sampling == "mixed" else {"explored": 0.05}
+    schedule = Schedule(
+        {"near": 40, "far": 60}, batch_size=8, sampling=sampling, seed=1, phase="sources",
+        steps_per_epoch=total, most_passes=1, apart_every=5, **apart,
+    )  # fmt: skip
+    guess = Guess().guess.item()
+    for step in schedule.steps(0, 0, total, shares=shares):
+        descent = 0.0
+        for task, found in step.examples.items():
+            one_task = step.piece or not step.is_mixed
+            scale = schedule.scale(task, 8, shares=step.shares) if one_task else 1.0
+            descent += scale * float((2 * (guess - values[task][found])).sum()) / step.size
+        guess -= rate * descent
+    assert ours.representation.guess.item() == pytest.approx(guess, rel=1e-5)
 
 
 class Own(Guessing):

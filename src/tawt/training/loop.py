@@ -162,6 +162,7 @@ class Loop:
     ) -> None:
         """One batch forward and back; the optimiser moves when it `closes` an accumulation."""
         task, mixed = step.task, step.is_mixed
+        shares = shares if step.shares is None else step.shares
         scale = 1.0 if mixed else stretch.schedule.scale(task, step.size, shares=shares)
         mean = stretch.loader.processes / step.size  # each process has its share of them
         owners = [owner for owner, _ in step.pieces]

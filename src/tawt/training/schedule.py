@@ -145,7 +145,13 @@ class Schedule:
         return self._order[epoch][first:last]
 
     def scale(self, task: str, examples: int, *, shares: Mapping[str, float]) -> float:
-        """What the mean loss of a batch of one task is multiplied by; of a mixed one, nothing."""
+        """What the mean loss of a batch of one task is multiplied by; of a mixed one, nothing.
+
+        Args:
+            task: Its name.
+            examples: How many there are in the batch.
+            shares: ω_t, or what the step was drawn by instead.
+        """
         if self.sampling != "size":
             return factor(shares[task], floor=self._floor, tasks=len(self.sizes))
         return shares[task] * self.length * examples / self.sizes[task]
@@ -165,7 +171,8 @@ class Schedule:
     ) -> Step:
         draw = stream(self.seed, self.phase, "epoch", epoch, "step", position)
         before = epoch * self.length + position
-        shares = self._spread(shares, taken, before=before)
+        spread = self._spread(shares, taken, before=before)
+        shares = shares if spread is None else spread
         group = before // self.hold
         several = self.sampling == "mixed" and len(self.sizes) > 1
         apart = self.apart_every is not None and group % self.apart_every == 0
@@ -176,23 +183,23 @@ class Schedule:
             if not counts:  # no task has room for a whole piece
                 piece, counts = None, self._counts(shares, taken, draw, piece=None)
             found = {t: self._examples(t, taken, n, draw) for t, n in counts.items()}
-            return Step(next(iter(self.sizes)), found, is_mixed=True, piece=piece)
+            return Step(next(iter(self.sizes)), found, is_mixed=True, piece=piece, shares=spread)
         names = [name for name in self.sizes if self._room(name, taken) > 0]
         chances = self._chances(names, shares, floor=self._floor)
         chosen = stream(self.seed, self.phase, "group", group) if self.hold > 1 else draw
         task = names[int(chosen.choice(len(names), p=chances))]
         count = min(self.sizes[task], self.batch_size)
-        return Step.of(task, self._examples(task, taken, count, draw))
+        return Step(task, {task: self._examples(task, taken, count, draw)}, shares=spread)
 
     def _spread(
         self, shares: Mapping[str, float], taken: Mapping[str, int], *, before: int
-    ) -> Mapping[str, float]:
-        """Shares that leave each task examples for all steps to come."""
+    ) -> Mapping[str, float] | None:
+        """Shares that leave each task examples for all steps to come; none without a limit."""
         if self.most_passes is None:
-            return shares
+            return None
         ahead = (self.epochs * self.length - before) * self.batch_size
         limits = {name: self._room(name, taken) / ahead for name in self.sizes}
-        return limited({name: shares[name] for name in self.sizes}, limits) or shares
+        return limited({name: shares[name] for name in self.sizes}, limits)
 
     def _chances(
         self, names: Sequence[str], shares: Mapping[str, float], *, floor: float = 0.0

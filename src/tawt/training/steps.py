@@ -29,6 +29,8 @@ class Step:
         is_mixed: Whether its examples may be of several tasks.
         piece: Of how many examples of one task the gradient is taken at a time, where each is to
             be looked at; by default that of all examples is taken at once.
+        shares: What the tasks were drawn by, where a limit on passes has made it other than their
+            weights.
 
     Example:
         >>> step = Step.of("web", np.array([3, 1, 4, 1]))
@@ -41,6 +43,7 @@ class Step:
     factors: Tensor | None = None
     is_mixed: bool = False
     piece: int | None = None
+    shares: Mapping[str, float] | None = None
 
     @classmethod
     def of(cls, task: str, indices: Indices) -> Step:
