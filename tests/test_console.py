@@ -47,8 +47,15 @@ def test_a_sentence_is_safe(capsys):
 
 
 def test_tables_of_tasks_show_names(capsys):
-    console.out.print(console.weights_table({"a\x1b[1m\nb": 1.0}, {"a\x1b[1m\nb": 1.0}))
+    console.out.print(console.weights_table(*({"a\x1b[1m\nb": 1.0} for _ in range(3))))
     assert "a\\u001b[1m\\nb" in capsys.readouterr().out
+
+
+def test_a_table_of_final_weights_says_how_often_each_task_was_passed_over():
+    found = shown(console.weights_table({"a": 0.5, "b": 0.5}, {"a": 1, "b": 1}, {"a": 20.6}))
+    [a, b] = [line for line in found.splitlines() if "0.5000" in line]
+    assert "21" in a
+    assert "21" not in b
 
 
 def test_a_log_message_is_safe():

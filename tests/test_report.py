@@ -19,6 +19,7 @@ from tawt.compare.tables import interval_text, p_text
 from tawt.config import load, parsed
 from tawt.errors import RunError
 from tawt.report.figures import averaged
+from tawt.report.words import times
 from tawt.runs import Options, RunFolder, building, run
 from tawt.runs.page import runs_page
 from tawt.sweeps import Sweep
@@ -124,6 +125,7 @@ def test_the_page_of_a_run_has_scores_weights_both_ways_and_circumstances(study,
     for name, share in record["weights"].items():
         assert f"{share:.4f}" in text
         assert f"{record['multipliers'][name]:.3g}" in text
+        assert times(record["passes"][name]) in text
     assert f"{record['scores']['goal']['test']['accuracy']:.4f}" in text
     assert record["versions"]["torch"] in text
     assert "batch_size: 8" in text

@@ -114,7 +114,8 @@ def train_once(
     if as_json:
         typer.echo(json.dumps(record, indent=2))
     elif not quiet:
-        console.out.print(console.weights_table(record["weights"], record["multipliers"]))
+        final = record["weights"], record["multipliers"], record.get("passes", {})
+        console.out.print(console.weights_table(*final))
         for target, splits in record["scores"].items():
             for split, scores in splits.items():
                 known = {name: value for name, value in scores.items() if value is not None}

@@ -25,9 +25,10 @@ from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as 
 from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
 from tawt.cli.shortening import largest, more
 from tawt.compare import tables
+from tawt.report.words import times
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from rich.console import ConsoleOptions, RenderableType
     from rich.progress import ProgressColumn
@@ -156,16 +157,20 @@ def _clear(row: RowResult) -> bool:
     return (row.difference or 0) > 0 and bool(p_values) and max(p_values) < 0.05
 
 
-def weights_table(weights: dict[str, float], multipliers: dict[str, float]) -> Table:
-    """Final weights, read both ways; of many tasks those with the largest."""
+def weights_table(
+    weights: Mapping[str, float], multipliers: Mapping[str, float], passes: Mapping[str, float]
+) -> Table:
+    """Final weights, read both ways, and passes; of many tasks those with the largest weights."""
     table = Table(title="final weights", title_justify="left", header_style="bold")
     table.add_column("task")
     table.add_column("share ω", justify="right")
     table.add_column("multiplier of each example", justify="right")
+    table.add_column("passes", justify="right")
     shown = largest(weights)
     for name in shown:
-        table.add_row(cell(name), f"{weights[name]:.4f}", f"{multipliers[name]:.3g}")
+        had = times(passes[name]) if name in passes else ""
+        table.add_row(cell(name), f"{weights[name]:.4f}", f"{multipliers[name]:.3g}", had)
     if len(shown) < len(weights):
         rest = sum(share for name, share in weights.items() if name not in shown)
-        table.add_row(more(len(weights) - len(shown)), f"{rest:.4f}", "")
+        table.add_row(more(len(weights) - len(shown)), f"{rest:.4f}", "", "")
     return table

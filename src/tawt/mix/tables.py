@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tawt.mix.study import EQUAL
 from tawt.mix.words import difference_text
+from tawt.report.words import times
 
 if TYPE_CHECKING:
     from tawt.mix.result import CorpusShare, Interval, MixResult, RowLoss
@@ -46,18 +47,6 @@ def loss_cells(row: RowLoss, found: MixResult) -> tuple[str, ...]:
         "" if gain is None else difference_text(gain, found),
         ", ".join(shown(score) for score in row.scores),
     )
-
-
-def times(count: float) -> str:
-    """How often something comes.
-
-    Example:
-        >>> times(0.0512), times(2.62), times(8519.6)
-        ('0.05', '2.6', '8,520')
-    """
-    if count >= 10:
-        return f"{count:,.0f}"
-    return f"{count:.1f}" if count >= 1 else f"{count:.2f}"
 
 
 def percent(share: float) -> str:

@@ -32,8 +32,8 @@ class Section:
 
     title: str
     plots: list[Plot]
-    final: dict[str, tuple[str, str]]
-    """Share and multiplier of each task at the end."""
+    final: dict[str, tuple[str, str, str]]
+    """Share and multiplier of each task at the end, and how often it was passed over."""
     is_open: bool = False
     note: str = ""
     tables: list[UnitTable] = field(default_factory=list)

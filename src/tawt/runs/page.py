@@ -8,6 +8,7 @@ from tawt import files
 from tawt.errors import RunError
 from tawt.report import Plot, Section, build_page, figures
 from tawt.report.units import how_measured, unit_tables
+from tawt.report.words import times
 from tawt.runs.folder import PAGE, RunFolder
 from tawt.runs.reading import record_of, shown_units_of, updates_of
 
@@ -76,7 +77,11 @@ def run_section(
         plots=plots,
         tables=unit_tables(shown_units_of(folder)),
         final={
-            name: (f"{share:.4f}", _multiplier(record["multipliers"].get(name)))
+            name: (
+                f"{share:.4f}",
+                _multiplier(record["multipliers"].get(name)),
+                _passes(record.get("passes", {}).get(name)),
+            )
             for name, share in record["weights"].items()
         },
         is_open=is_open,
@@ -123,3 +128,7 @@ def _circumstances(record: dict[str, Any]) -> dict[str, Any]:
 
 def _multiplier(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}"
+
+
+def _passes(value: float | None) -> str:
+    return "" if value is None else times(value)

@@ -21,6 +21,7 @@ class Record(Shape):
     scores: dict[str, dict[str, Shares]]
     weights: dict[str, Number]
     multipliers: Shares
+    passes: Shares = Field(default_factory=dict)
     epochs: list[_Epoch]
     skipped_steps: dict[str, Count]
     skipped_updates: Count
