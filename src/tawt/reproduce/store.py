@@ -39,6 +39,7 @@ _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
         "compile": False,
         "update_growth": 0.0,
         "target_examples": None,
+        "target_parts": 1,
     },
     "data": {"cache": None},
 }

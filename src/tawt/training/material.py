@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tawt.gradients import trainable
 from tawt.per_example import ExampleNorms
@@ -170,13 +170,20 @@ class Material:
         """
         if watched:
             return self._weighting.update(step=step)
-        fresh = self._fresh(phase, model, accelerator, update=step)
+        part = self._target_part()
+        fresh = self._fresh(phase, model, accelerator, update=step, target_part=part)
         loss_of: LossOf = fresh if recorder is None else RecordedPasses(fresh, recorder)
         if accelerator.num_processes > 1:
             loss_of = fresh.counted
         each = self._each(phase, model, accelerator, update=step)
+        about: dict[str, Any] = {} if part is None else {"target_part": part}
         return self._weighting.update(
-            model.representation, loss_of=loss_of, losses_of=each, step=step, touching=[model]
+            model.representation,
+            loss_of=loss_of,
+            losses_of=each,
+            step=step,
+            touching=[model],
+            **about,
         )
 
     def aim(
@@ -195,15 +202,21 @@ class Material:
         *,
         update: int,
         part: int = 1,
+        target_part: int | None = None,
     ) -> FreshLosses:
         settings, names = self._settings, [*self._weighting.weights.names, *self.targets]
+        examples = self.examples(phase, names)
+        if target_part is not None:
+            examples |= {
+                name: self._one_of(name, examples[name], target_part) for name in self.targets
+            }
         counts = dict.fromkeys(names, settings.gradient_examples)
         if settings.target_examples is not None:
             counts |= dict.fromkeys(self.targets, settings.target_examples)
         return FreshLosses(
             model,
             self.tasks,
-            self.examples(phase, names),
+            examples,
             counts={name: -(-count // part) for name, count in counts.items()},
             weighting=self._weighting,
             seed=self._seed,
@@ -238,6 +251,20 @@ class Material:
             device=accelerator.device,
             part=Processes.of(accelerator).own_part,
         )
+
+    def _target_part(self) -> int | None:
+        """Which part of the targets' examples the next update takes, where there are several."""
+        weighting, parts = self._weighting, self._settings.target_parts
+        takes = weighting.judges_sources and parts > 1
+        return weighting.history.updates % parts if takes else None
+
+    def _one_of(self, name: str, examples: Examples, part: int) -> Examples:
+        """One part of a target's examples; of few examples all, where a part would have one."""
+        parts = self._settings.target_parts
+        if len(examples) < 2 * parts:
+            return examples
+        order = stream(self._seed, "target parts", name).permutation(len(examples))
+        return Subset(examples, order[part::parts])
 
     def _halves(self, name: str) -> dict[str, Examples]:
         train = self.tasks[name].train

@@ -94,6 +94,11 @@ class Settings:
     """Examples of the target at an update, which all sources are compared with; as many as
     `gradient_examples` by default."""
 
+    target_parts: int = 1
+    """Parts that the target's examples are divided into, of which each update takes the next. What
+    updates find then differs as much as with other examples of the target, which tells a finding
+    from chance."""
+
     unit_examples: int | None = None
     """Weights on groups or examples: how many examples of each source are measured at an update;
     all by default."""
@@ -125,7 +130,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         self._check_numbers()
-        self._at_least("batch_size", "accumulation", "gradient_examples", low=1)
+        self._at_least("batch_size", "accumulation", "gradient_examples", "target_parts", low=1)
         self._at_least(
             "head_epochs", "max_nonfinite", "workers", "weight_decay", "update_growth", low=0
         )

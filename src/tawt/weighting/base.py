@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tawt.hypergradient import LossesOf, LossOf
     from tawt.weighting.observing import Observer
-    from tawt.weights import History, SourceWeights, WeightUpdate
+    from tawt.weights import Finding, History, SourceWeights, WeightUpdate
 
 
 class Weighting(ABC):
@@ -54,6 +54,15 @@ class Weighting(ABC):
     def shares(self) -> dict[str, float]:
         """ω_t by name: the share of the training objective that each task has now."""
         return self.weights.shares()
+
+    @property
+    def judges_sources(self) -> bool:
+        """Whether `update` takes a `target_part`, to tell what it found of sources from chance."""
+        return False
+
+    def findings(self) -> dict[str, Finding]:
+        """Whether each source helps or hurts, where that is known; see `Finding`."""
+        return {}
 
     def outcome(self) -> Outcome:
         """Where the weights are now, and what was measured on the way there."""

@@ -29,7 +29,7 @@ from tawt.weighting.skipping import reason_to_skip
 from tawt.weighting.starting import check_roles, convex, started
 from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
-from tawt.weights import History, Initial, WeightUpdate
+from tawt.weights import Finding, History, Initial, WeightUpdate, findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -218,6 +218,7 @@ class TargetAware(Weighting):
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
         group: ProcessGroup | None = None,
+        target_part: int | None = None,
     ) -> WeightUpdate:
         """Measure every source against the target and move the weights.
 
@@ -248,6 +249,8 @@ class TargetAware(Weighting):
                 `losses_of` runs.
             group: The processes that update together; by default all, where `torch.distributed`
                 is initialised.
+            target_part: Which part of the target's examples `loss_of` draws from, where updates
+                take several in turn; `findings` tells by it what other examples might show.
 
         Raises:
             WeightsError: Processes differ in their configuration or in their weights.
@@ -280,7 +283,18 @@ class TargetAware(Weighting):
                 ranks=ranks,
             )
         reason = reason_to_skip(measured, self.target, first=not self.history.updates)
-        return self._move(measured, reason, ranks, step)
+        return self._move(measured, reason, ranks, step, target_part)
+
+    @property
+    def judges_sources(self) -> bool:
+        """Whole ones; of finer units there are too many to be sure of."""
+        return not self.weights.units.finer
+
+    def findings(self) -> dict[str, Finding]:
+        """Whether each source helps or hurts, as far as fresh batches can tell; see `Finding`."""
+        if self.observer.has_seen or not self.judges_sources:
+            return {}
+        return findings(self.history, [n for n in self.weights.names if n not in self.target])
 
     def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
         """Move the weights by the training steps that were observed since the last update."""
@@ -292,7 +306,12 @@ class TargetAware(Weighting):
         return self._move(measured, found.problem, ranks, step)
 
     def _move(
-        self, measured: Hypergradient, reason: str | None, ranks: Ranks, step: int | None
+        self,
+        measured: Hypergradient,
+        reason: str | None,
+        ranks: Ranks,
+        step: int | None,
+        part: int | None = None,
     ) -> WeightUpdate:
         """Take the step that was measured, unless there is a reason not to, and write it down."""
         if reason is None:
@@ -306,7 +325,8 @@ class TargetAware(Weighting):
         number = self.history.updates + 1 if step is None else step
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
-        self.history.append(written(self.weights, measured, step=number, skipped=reason))
+        line = written(self.weights, measured, step=number, skipped=reason, target_part=part)
+        self.history.append(line)
         return self.history[-1]
 
     @property

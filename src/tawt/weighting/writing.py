@@ -21,6 +21,7 @@ def written(
     *,
     step: int,
     skipped: str | None,
+    target_part: int | None = None,
 ) -> WeightUpdate:
     """The line of an update.
 
@@ -29,6 +30,7 @@ def written(
         measured: What moved them, or could not.
         step: What it is called.
         skipped: Why it was skipped, if it was.
+        target_part: Which part of the target's examples was measured, if there are several.
     """
     return WeightUpdate(
         step=step,
@@ -39,6 +41,7 @@ def written(
         target_norm=_finite(measured.target_norm),
         skipped=skipped,
         summary=_summary(weights, measured),
+        target_part=target_part,
     )
 
 

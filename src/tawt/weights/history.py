@@ -35,6 +35,8 @@ class WeightUpdate:
     """Of the weights on units finer than tasks, where there are any; the rest is about tasks."""
     losses: dict[str, float | None] = field(default_factory=dict)
     """Loss of each task that was measured, where the weighting keeps them."""
+    target_part: int | None = None
+    """Which part of the target's examples was measured, where updates take them in turn."""
 
     @property
     def failure(self) -> str | None:
@@ -44,12 +46,14 @@ class WeightUpdate:
     def to_json(self) -> dict[str, Any]:
         """The update as plain JSON values; the summary is called `units` there, if there is one.
 
-        Losses are left out where none are kept.
+        Losses are left out where none are kept, and so is the part where there is one alone.
         """
         values = asdict(self)
         summary = values.pop("summary")
         if not self.losses:
             del values["losses"]
+        if self.target_part is None:
+            del values["target_part"]
         return values if summary is None else {**values, _SUMMARY: summary}
 
     @classmethod
@@ -96,6 +100,7 @@ _VALUES: dict[str, Callable[[Any], bool]] = {
     "norms": _are_numbers_or_none,
     "target_norm": _is_number_or_none,
     "losses": _are_numbers_or_none,
+    "target_part": lambda value: value is None or is_whole(value),
     "skipped": lambda value: value is None or isinstance(value, str),
     _SUMMARY: lambda value: value is None or isinstance(value, Mapping),
 }

@@ -1,0 +1,149 @@
+"""What updates have shown of each source: whether it helps, hurts, or cannot be told.
+
+A source helps if its alignment is above that of what would take its place, were it left out: the
+other sources, by their weights. That is its *lead* at an update, and its mean over updates is what
+is judged. How far that mean is off has two reasons:
+
+- every update sees some examples of the sources and of the target;
+- all of them see the same target, which has so many examples and no more.
+
+Updates that take the target's examples in turn, a part of them each (`target_parts` of the
+training), show both: the means of the parts differ as much as those of other examples would. The
+variance of a source's means is drawn towards that of all sources, since three degrees of freedom
+are few. Without parts every update is taken to see other examples; the differences of successive
+updates are the noise then, whatever the leads do in the long run.
+
+Leads that are hardly larger than the noise say little of their sign, even those that seem to, since
+they are the largest of several. So all are shrunk by what remains of their variance when that of
+the noise is taken off (James and Stein).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from tawt.weights.history import WeightUpdate
+
+    Array = NDArray[np.float64]
+
+SURE = 0.9
+"""Probability from which it is said that a source helps, or hurts."""
+_POOLED = 2.0  # what the variance of all sources counts beside a source's own
+_TAKEN_OFF = 2.0  # times the noise, of the variance of the leads: of few sources it is a guess
+_FEWEST = 4  # updates, of which anything can be said
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is known of a source."""
+
+    lead: float
+    """Alignment above that of the other sources, mean over updates."""
+    error: float
+    """Standard error of that; infinite where nothing can be said of it."""
+    probability: float
+    """That it helps: that its lead is positive."""
+
+    @property
+    def verdict(self) -> Literal["helps", "hurts", "cannot tell"]:
+        """In a word."""
+        if self.probability >= SURE:
+            return "helps"
+        return "hurts" if self.probability <= 1 - SURE else "cannot tell"
+
+
+def findings(history: Iterable[WeightUpdate], sources: Sequence[str]) -> dict[str, Finding]:
+    """What the updates of a run say of its sources; nothing, where they measured none.
+
+    Args:
+        history: Updates in their order.
+        sources: Whose weights were learned, without targets; one source has nothing to lead.
+
+    Example:
+        >>> from tawt.weights import WeightUpdate
+        >>> shares = {"near": 0.5, "far": 0.5}
+        >>> history = [
+        ...     WeightUpdate(step, shares, {}, {"near": 0.4 + off, "far": 0.1 - off})
+        ...     for step, off in enumerate([0.02, -0.01, 0.01, 0.0, -0.02, 0.01])
+        ... ]
+        >>> found = findings(history, ["near", "far"])
+        >>> round(found["near"].lead, 2), found["near"].verdict, found["far"].verdict
+        (0.3, 'helps', 'hurts')
+    """
+    if len(sources) < 2:
+        return {}
+    leads, parts = _leads(history, sources)
+    if not len(leads):
+        return {}
+    means = leads.mean(0)
+    errors, freedom = _errors(leads, parts)
+    signal = max(0.0, float(np.mean(means**2) - _TAKEN_OFF * np.mean(errors**2)))
+    found = {}
+    for name, mean, error in zip(sources, means.tolist(), errors.tolist(), strict=True):
+        if not math.isfinite(error):
+            chance = 0.5
+        elif error == 0:
+            chance = 0.5 + 0.5 * float(np.sign(mean))
+        else:
+            shrunk = mean / error * math.sqrt(signal / (signal + error**2))
+            chance = _probability_below(shrunk, freedom)
+        found[name] = Finding(lead=mean, error=error, probability=chance)
+    return found
+
+
+def _leads(
+    history: Iterable[WeightUpdate], sources: Sequence[str]
+) -> tuple[Array, list[int | None]]:
+    """Of each source at each update that measured all of them; and the update's part."""
+    rows, parts = [], []
+    weights = np.full(len(sources), 1.0)
+    for update in history:
+        given = [update.alignments.get(name) for name in sources]
+        if update.skipped is None and all(value is not None for value in given):
+            alignments = np.array(given, dtype=np.float64)
+            rows.append([_lead(place, alignments, weights) for place in range(len(sources))])
+            parts.append(update.target_part)
+        weights = np.array([update.weights.get(name, 0.0) for name in sources])
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(sources)), parts
+
+
+def _lead(place: int, alignments: Array, weights: Array) -> float:
+    """Of one source over the others, by the weights they were trained with."""
+    others = np.delete(weights, place)
+    if not others.sum() > 0:
+        others = np.ones(len(others))
+    rest = np.delete(alignments, place)
+    return float(alignments[place] - (others * rest).sum() / others.sum())
+
+
+def _errors(leads: Array, parts: Sequence[int | None]) -> tuple[Array, float]:
+    """Standard errors of the mean leads, and their degrees of freedom."""
+    updates, sources = leads.shape
+    known = sorted({part for part in parts if part is not None})
+    if updates < _FEWEST or (known and len(known) < 2):
+        return np.full(sources, np.inf), 1.0
+    if not known:
+        noise = np.square(np.diff(leads, axis=0)).sum(0) / (2 * (updates - 1))
+        return np.sqrt(noise / updates), 2 * (updates - 1) / 3
+    labels = np.array([-1 if part is None else part for part in parts])
+    means = np.stack([leads[labels == part].mean(0) for part in known])
+    own = means.var(0, ddof=1)
+    pooled = (own + _POOLED * own.mean()) / (1 + _POOLED)
+    # Leads of all sources are over each other: one of them follows from the rest.
+    return np.sqrt(pooled / len(known)), (len(known) - 1) * min(1 + _POOLED, sources - 1)
+
+
+def _probability_below(value: float, freedom: float) -> float:
+    """Of Student's t, by Wallace's normal approximation (1959), which is right to 0.01."""
+    size = math.sqrt(freedom * math.log1p(value * value / freedom))
+    normal = math.copysign(size * (8 * freedom + 1) / (8 * freedom + 3), value)
+    return 0.5 * (1 + math.erf(normal / math.sqrt(2)))

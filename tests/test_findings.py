@@ -1,0 +1,214 @@
+"""What is said of a source (helps, hurts, cannot tell) is right as often as it claims."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tawt.training import JointTraining, SourcesOnly
+from tawt.training.fresh import FreshLosses
+from tawt.weighting import Fixed, TargetAware
+from tawt.weights import WeightUpdate, findings
+from tawt.weights.findings import _probability_below
+from tests.test_watching import trained
+
+DIMENSIONS = 40
+
+
+def history_of(alignments, *, parts=None, weights=None):
+    """Updates of these rows, of sources s0, s1, …, by weights that stay as they are."""
+    names = [f"s{place}" for place in range(alignments.shape[1])]
+    shares = weights or dict.fromkeys(names, 1 / len(names))
+    turns = [None] * len(alignments) if parts is None else parts
+    return [
+        WeightUpdate(step, shares, {}, dict(zip(names, row, strict=True)), target_part=part)
+        for step, (row, part) in enumerate(zip(alignments.tolist(), turns, strict=True))
+    ], names
+
+
+def world(draw, *, sources, examples, updates, parts, spread, noise):
+    """Cosines that updates would measure, and the leads they would find with endless examples.
+
+    Gradients of single examples are drawn around those of their task; the target has so many.
+    """
+    goal = np.eye(DIMENSIONS)[0]
+    cosines = np.clip(draw.normal(0.2, spread, sources), -0.8, 0.8)
+    others = draw.normal(size=(sources, DIMENSIONS))
+    others[:, 0] = 0.0
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    tasks = cosines[:, None] * goal + np.sqrt(1 - cosines**2)[:, None] * others
+    size = 3 * noise / math.sqrt(DIMENSIONS)
+    target = goal + size * draw.normal(size=(examples, DIMENSIONS))
+    order = draw.permutation(examples)
+    rows = []
+    for update in range(updates):
+        mine = order if parts is None else order[update % parts :: parts]
+        batch = target[draw.choice(mine, min(16, len(mine)), replace=False)].mean(0)
+        fresh = tasks + size / 2 * draw.normal(size=tasks.shape)
+        lengths = np.linalg.norm(fresh, axis=1) * np.linalg.norm(batch)
+        rows.append(fresh @ batch / lengths)
+    truth = (cosines - cosines.mean()) * sources / (sources - 1)
+    return np.array(rows), truth
+
+
+def judged(*, examples, updates, parts, runs=500, seed=0):
+    """How many statements are right, of how many, of how many sources."""
+    draw = np.random.default_rng(seed)
+    right = said = asked = 0
+    for _ in range(runs):
+        rows, truth = world(
+            draw,
+            sources=int(draw.choice([2, 4, 8])),
+            examples=examples,
+            updates=updates,
+            parts=parts,
+            spread=draw.choice([0.01, 0.03, 0.1, 0.3]),
+            noise=draw.choice([0.5, 1.0, 2.0]),
+        )
+        turns = None if parts is None else [update % parts for update in range(updates)]
+        history, names = history_of(rows, parts=turns)
+        for lead, finding in zip(truth, findings(history, names).values(), strict=True):
+            asked += 1
+            if finding.verdict != "cannot tell":
+                said += 1
+                right += (finding.verdict == "helps") == (lead > 0)
+    return right, said, asked
+
+
+@pytest.mark.parametrize("examples", [16, 32, 100])
+@pytest.mark.parametrize("updates", [8, 40])
+def test_of_what_is_said_at_90_percent_at_least_85_is_right(examples, updates):
+    right, said, asked = judged(examples=examples, updates=updates, parts=4)
+    assert right / said >= 0.85
+    assert said / asked > 0.1
+
+
+def test_without_parts_it_is_right_where_the_target_has_examples_enough():
+    right, said, asked = judged(examples=4000, updates=20, parts=None)
+    assert right / said >= 0.85
+    assert said / asked > 0.15
+
+
+def test_without_parts_few_examples_of_the_target_are_believed_too_much():
+    """Which is why updates take parts: all of them see the same few examples."""
+    right, said, _ = judged(examples=16, updates=40, parts=None)
+    assert right / said < 0.85
+
+
+def test_a_lead_is_over_the_others_by_their_weights():
+    rows = np.array([[0.5, 0.1, 0.3]] * 6) + 1e-3 * np.arange(18).reshape(6, 3) % 7e-3
+    history, names = history_of(rows, weights={"s0": 0.5, "s1": 0.4, "s2": 0.1})
+    first = rows[0, 0] - rows[0, 1:].mean()  # nobody has moved the weights yet
+    rest = rows[1:, 0] - (0.4 * rows[1:, 1] + 0.1 * rows[1:, 2]) / 0.5
+    assert findings(history, names)["s0"].lead == pytest.approx((first + rest.sum()) / 6)
+
+
+def test_a_source_that_has_all_the_weight_leads_the_others_alike():
+    rows = np.array([[0.5, 0.1, 0.3]] * 6)
+    history, names = history_of(rows, weights={"s0": 1.0, "s1": 0.0, "s2": 0.0})
+    assert findings(history, names)["s0"].lead == pytest.approx(0.3)
+
+
+def test_a_drift_of_all_leads_is_not_noise():
+    """They rise from 0.1 to 0.3, evenly: that they are positive is sure."""
+    rise = np.linspace(0.05, 0.15, 30)
+    wobble = 0.001 * np.random.default_rng(0).normal(size=(30, 2))
+    history, names = history_of(np.stack([rise, -rise], 1) + wobble)
+    found = findings(history, names)["s0"]
+    assert found.lead == pytest.approx(0.2, abs=0.01)
+    assert found.error < 0.003
+    assert found.probability > 0.999
+
+
+@pytest.mark.parametrize("kept", [0, 1, 3])
+def test_of_few_updates_nothing_is_said(kept):
+    history, names = history_of(np.array([[0.9, -0.9]] * kept).reshape(kept, 2))
+    assert {found.verdict for found in findings(history, names).values()} <= {"cannot tell"}
+
+
+def test_of_one_part_nothing_is_said():
+    rows = np.random.default_rng(0).normal(0.5, 0.01, size=(9, 2)) * [1, -1]
+    history, names = history_of(rows, parts=[0] * 9)
+    assert [found.verdict for found in findings(history, names).values()] == ["cannot tell"] * 2
+
+
+def test_skipped_updates_and_those_that_lack_a_source_do_not_count():
+    rows = np.random.default_rng(0).normal(0.0, 0.1, size=(12, 2))
+    history, names = history_of(rows)
+    shares = {"s0": 0.5, "s1": 0.5}
+    others = [
+        WeightUpdate(50, shares, {}, {"s0": 9.0, "s1": -9.0}, skipped="not finite"),
+        WeightUpdate(51, shares, {}, {"s0": None, "s1": -9.0}),
+    ]
+    assert findings([*history[:6], *others, *history[6:]], names) == findings(history, names)
+
+
+def test_one_source_leads_nobody():
+    history, names = history_of(np.array([[0.5]] * 9))
+    assert findings(history, names) == {}
+
+
+@pytest.mark.parametrize(("freedom", "off"), [(1, 0.01), (3, 1e-3), (9, 2e-4), (40, 1e-4)])
+def test_probabilities_are_those_of_students_t(freedom, off):
+    for value in np.linspace(-8, 8, 65):
+        expected = stats.t.cdf(value, freedom)
+        assert _probability_below(value, freedom) == pytest.approx(expected, abs=off)
+
+
+# In training
+
+
+def weighting(**options):
+    return TargetAware(sources=["near", "far"], target="goal", **options)
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_updates_take_the_targets_examples_in_turn(joint, monkeypatch):
+    seen = []
+    made = FreshLosses.__init__
+
+    def noting(self, model, tasks, examples, **how):
+        batch = examples["goal"].batch(np.arange(len(examples["goal"])))
+        seen.append({tuple(row) for row in batch.inputs.tolist()})
+        made(self, model, tasks, examples, **how)
+
+    monkeypatch.setattr(FreshLosses, "__init__", noting)
+    paradigm = JointTraining(epochs=3) if joint else SourcesOnly(epochs=3)
+    weights = weighting(target_share=0.3 if joint else None)
+    settings = {
+        "measure": "fresh batches",
+        "sampling": "weight",
+        "steps": 100,
+        "update_every": 10,
+        "target_parts": 4,
+    }
+    _, result = trained(weights, paradigm=paradigm, settings=settings)
+    turns = [update.target_part for update in result.history]
+    assert turns == [number % 4 for number in range(10)]
+    assert seen == [seen[turn] for turn in turns]
+    assert [len(part) for part in seen[:4]] == [16] * 4
+    assert len(set.union(*seen)) == 64
+    assert set(weights.findings()) == {"near", "far"}
+
+
+def test_few_examples_are_not_divided():
+    settings = {"measure": "fresh batches", "update_every": 10, "target_parts": 40}
+    _, result = trained(
+        weighting(target_share=None), paradigm=SourcesOnly(epochs=1), settings=settings
+    )
+    assert [update.skipped for update in result.history] == [None] * len(result.history)
+
+
+def test_a_saved_history_keeps_the_parts():
+    weights = weighting(target_share=None)
+    settings = {"measure": "fresh batches", "update_every": 10, "target_parts": 2}
+    trained(weights, paradigm=SourcesOnly(epochs=2), settings=settings)
+    again = weighting(target_share=None)
+    again.load_state_dict(weights.state_dict())
+    assert again.findings() == weights.findings()
+    assert [update.target_part for update in again.history][:3] == [0, 1, 0]
+
+
+def test_weights_that_are_held_find_nothing():
+    assert Fixed(["near", "far"]).findings() == {}
