@@ -63,6 +63,7 @@ def test_windows_that_are_like_the_target_gain(study, tmp_path, call):
     study.set("weighting", {"unit": "example"})
     run(study.config, tmp_path / "run")
     rows = audit(tmp_path / "run", most=10)
+    assert {row["label"] for row in rows} == {None}
     # Those that agree least are of the text unlike the target.
     assert all(set(row["text"].split()) & set(OTHERS) for row in rows[:5])
     assert call("audit", tmp_path / "run", "--json")[0] == 0

@@ -98,6 +98,10 @@ class CorpusWindows(Examples):
 
         return clusters(self, count, seed=seed)
 
+    def label(self, index: int) -> None:
+        """Windows have no labels; those of a batch are bytes, which scores are by."""
+        del index
+
     def names(self) -> None:
         """Windows have no labels."""
         return

@@ -78,7 +78,3 @@ class Windows(CorpusWindows):
         inputs = {"tokens": torch.from_numpy(rows), "lengths": torch.from_numpy(lengths)}
         labels = ((lengths - 1) * self.bytes_per_token).astype(np.float32)
         return Batch(inputs, torch.from_numpy(labels))
-
-    def label(self, index: int) -> float:
-        """Bytes that the predicted tokens stand for."""
-        return min(self.width, self.predicted - index * self.width) * self.bytes_per_token

@@ -105,10 +105,6 @@ class FramedWindows(MaskedWindows):
         counts = torch.from_numpy((labels != NOT_ASKED).sum(axis=1))
         return Batch(inputs, torch.from_numpy(labels), places=counts)
 
-    def label(self, index: int) -> None:
-        """Nothing: what is asked differs from batch to batch."""
-        del index
-
     def fingerprint(self) -> str:
         """SHA-256 of the tokens and of how they are cut and asked about."""
         said = f"{super().fingerprint()} {self.frame} {self.share}"

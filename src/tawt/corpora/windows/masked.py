@@ -109,10 +109,6 @@ class MaskedWindows(CorpusWindows):
         labels = (asked.sum(axis=1) * self.bytes_per_token).astype(np.float32)
         return Batch(inputs, torch.from_numpy(labels))
 
-    def label(self, index: int) -> float | None:
-        """Bytes that are asked about; nothing where that differs from batch to batch."""
-        return float(self.batch(np.array([index])).labels.item()) if self.fixed else None
-
     def _seeds(self, starts: Indices) -> NDArray[np.uint64]:
         """A number for each place of the windows, from which its draws are made."""
         known = b"" if self.fixed else np.ascontiguousarray(starts).tobytes()
