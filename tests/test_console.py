@@ -58,6 +58,16 @@ def test_a_table_of_final_weights_says_how_often_each_task_was_passed_over():
     assert "21" not in b
 
 
+def test_what_was_found_of_sources_stands_beside_their_weights():
+    equal = {"a": 0.5, "b": 0.5}
+    findings = {"a": {"verdict": "helps", "probability": 0.97}}
+    found = shown(console.weights_table(equal, {"a": 1, "b": 1}, {}, findings))
+    assert "for the target, it" in found
+    [line] = [line for line in found.splitlines() if "a " in line and "0.5000" in line]
+    assert "helps (97%)" in line
+    assert "for the target" not in shown(console.weights_table(equal, {"a": 1, "b": 1}, {}))
+
+
 def test_a_log_message_is_safe():
     message = logging.makeLogRecord({"msg": "task \x1b[31m%s", "args": ("a\x07",)})
     assert PlainFormatter().format(message) == "task \\u001b[31ma\\u0007"

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tawt.config import parsed
+from tawt.report.words import said_of
+from tawt.runs import run
 from tawt.training import JointTraining, SourcesOnly
 from tawt.training.fresh import FreshLosses
 from tawt.weighting import Fixed, TargetAware
@@ -212,3 +215,26 @@ def test_a_saved_history_keeps_the_parts():
 
 def test_weights_that_are_held_find_nothing():
     assert Fixed(["near", "far"]).findings() == {}
+
+
+def test_a_run_records_and_shows_its_findings(tmp_path):
+    config = {
+        "name": "found",
+        "data": {"kind": "digits", "target_size": 30},
+        "target": "digit",
+        "sources": ["parity", "noise"],
+        "epochs": 1,
+        "target_epochs": 1,
+        "model": {"kind": "mlp", "widths": [8]},
+        "training": {"update_every": 10, "target_parts": 2},
+    }
+    record = run(parsed(config), tmp_path / "run")
+    assert set(record["findings"]) == {"parity", "noise"}
+    for found in record["findings"].values():
+        assert found["verdict"] in ("helps", "hurts", "cannot tell")
+        assert 0 <= found["probability"] <= 1
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    for found in record["findings"].values():
+        assert f"<td>{said_of(found)}</td>" in page
+    whole = run(parsed(config | {"training": {"update_every": 10}}), tmp_path / "whole")
+    assert whole["findings"] == {}

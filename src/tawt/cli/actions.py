@@ -115,7 +115,8 @@ def train_once(
         typer.echo(json.dumps(record, indent=2))
     elif not quiet:
         final = record["weights"], record["multipliers"], record.get("passes", {})
-        console.out.print(console.weights_table(*final))
+        table = console.weights_table(*final, findings=record.get("findings", {}))
+        console.out.print(table)
         for target, splits in record["scores"].items():
             for split, scores in splits.items():
                 known = {name: value for name, value in scores.items() if value is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
@@ -25,7 +25,7 @@ from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as 
 from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
 from tawt.cli.shortening import largest, more
 from tawt.compare import tables
-from tawt.report.words import times
+from tawt.report.words import said_of, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -158,18 +158,28 @@ def _clear(row: RowResult) -> bool:
 
 
 def weights_table(
-    weights: Mapping[str, float], multipliers: Mapping[str, float], passes: Mapping[str, float]
+    weights: Mapping[str, float],
+    multipliers: Mapping[str, float],
+    passes: Mapping[str, float],
+    findings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Table:
-    """Final weights, read both ways, and passes; of many tasks those with the largest weights."""
+    """Final weights, read both ways, passes, and what was found of each source.
+
+    Of many tasks those with the largest weights.
+    """
     table = Table(title="final weights", title_justify="left", header_style="bold")
     table.add_column("task")
     table.add_column("share ω", justify="right")
     table.add_column("multiplier of each example", justify="right")
     table.add_column("passes", justify="right")
+    if findings:
+        table.add_column("for the target, it")
     shown = largest(weights)
     for name in shown:
         had = times(passes[name]) if name in passes else ""
-        table.add_row(cell(name), f"{weights[name]:.4f}", f"{multipliers[name]:.3g}", had)
+        cells = [f"{weights[name]:.4f}", f"{multipliers[name]:.3g}", had]
+        said = [said_of(findings.get(name))] if findings else []
+        table.add_row(cell(name), *cells, *said)
     if len(shown) < len(weights):
         rest = sum(share for name, share in weights.items() if name not in shown)
         table.add_row(more(len(weights) - len(shown)), f"{rest:.4f}", "", "")

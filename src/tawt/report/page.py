@@ -32,8 +32,9 @@ class Section:
 
     title: str
     plots: list[Plot]
-    final: dict[str, tuple[str, str, str]]
-    """Share and multiplier of each task at the end, and how often it was passed over."""
+    final: dict[str, tuple[str, str, str, str]]
+    """Share and multiplier of each task at the end, how often it was passed over, and whether it
+    helped."""
     is_open: bool = False
     note: str = ""
     tables: list[UnitTable] = field(default_factory=list)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 def listed(names: Iterable[str]) -> str:
@@ -32,3 +32,23 @@ def times(count: float) -> str:
     if count >= 10:
         return f"{count:,.0f}"
     return f"{count:.1f}" if count >= 1 else f"{count:.2f}"
+
+
+def said_of(finding: Mapping[str, Any] | None) -> str:
+    """What a record says of a source, and how surely.
+
+    Example:
+        >>> said_of({"verdict": "helps", "probability": 0.97}), said_of(None)
+        ('helps (97%)', '')
+        >>> said_of({"verdict": "hurts", "probability": 0.004})
+        'hurts (99.6%)'
+        >>> said_of({"verdict": "cannot tell", "probability": 0.6})
+        'cannot tell'
+    """
+    if finding is None:
+        return ""
+    verdict, probability = str(finding["verdict"]), float(finding["probability"])
+    if verdict == "cannot tell":
+        return verdict
+    sure = 100 * max(probability, 1 - probability)
+    return f"{verdict} ({min(sure, 99.9):.3g}%)"

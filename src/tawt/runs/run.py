@@ -225,6 +225,7 @@ def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
         "best_epoch": result.best_epoch,
         "steps": result.steps,
         "passes": result.passes,
+        "findings": {name: found.to_json() for name, found in result.findings.items()},
         "skipped_steps": result.skipped_steps,
         "skipped_updates": sum(update.skipped is not None for update in result.history),
     }

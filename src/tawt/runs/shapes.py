@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,13 @@ class _Epoch(Shape):
     effective_sample_size: Number | None = None
 
 
+class _Finding(Shape):
+    lead: Number
+    error: Number | None
+    probability: Annotated[float, Field(ge=0, le=1)]
+    verdict: Literal["helps", "hurts", "cannot tell"]
+
+
 class Record(Shape):
     """`record.json`."""
 
@@ -22,6 +29,7 @@ class Record(Shape):
     weights: dict[str, Number]
     multipliers: Shares
     passes: Shares = Field(default_factory=dict)
+    findings: dict[str, _Finding] = Field(default_factory=dict)
     epochs: list[_Epoch]
     skipped_steps: dict[str, Count]
     skipped_updates: Count

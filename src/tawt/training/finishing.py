@@ -39,6 +39,7 @@ def finished(
         taken: How many examples of each task were trained on.
         steps: Taken in all.
     """
+    in_parts = any(update.target_part is not None for update in weighting.history)
     kinds = {name: material.tasks[name].kind for name in material.targets}
     return TrainingResult(
         metric={name: kind.metric for name, kind in kinds.items()},
@@ -55,5 +56,6 @@ def finished(
         skipped_steps={name: count for name, count in skipped.items() if count},
         passes=material.passes(taken),
         steps=steps,
+        findings=weighting.findings() if in_parts else {},
         outcome=weighting.outcome(),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tawt.tasks import Measure
     from tawt.weighting import Outcome
-    from tawt.weights import WeightUpdate
+    from tawt.weights import Finding, WeightUpdate
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class TrainingResult:
     passes: dict[str, float] = field(default_factory=dict)
     """How often the examples of each task were trained on, on average."""
     steps: int = 0
+    findings: dict[str, Finding] = field(default_factory=dict)
+    """Whether each source helps or hurts, where updates took the target's examples in parts."""
     outcome: Outcome | None = None
     """The weights of all units, and how well each agreed with the target; `Outcome.weights.units`
     says what they are put on."""

@@ -60,6 +60,12 @@ class Finding:
             return "helps"
         return "hurts" if self.probability <= 1 - SURE else "cannot tell"
 
+    def to_json(self) -> dict[str, float | str | None]:
+        """In values that JSON knows: an error that is not known is none."""
+        error = self.error if math.isfinite(self.error) else None
+        known = {"lead": self.lead, "error": error, "probability": self.probability}
+        return {**known, "verdict": self.verdict}
+
 
 def findings(history: Iterable[WeightUpdate], sources: Sequence[str]) -> dict[str, Finding]:
     """What the updates of a run say of its sources; nothing, where they measured none.
