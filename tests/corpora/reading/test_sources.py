@@ -1,6 +1,7 @@
 """Which files a corpus is read from, and in which order."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +88,14 @@ def test_plain_text_has_no_groups(tmp_path):
     path = write_lines(tmp_path / "a.txt", ["a"])
     with pytest.raises(DataError, match="`group: g` names a field, and plain text has none"):
         texts_of(path, group="g")
+
+
+def test_files_are_not_streamed(tmp_path):
+    path = write_lines(tmp_path / "a.txt", ["a"])
+    with pytest.raises(DataError, match="`streaming` reads `hub:NAME` as it arrives"):
+        texts_of(path, streaming=True)
+    on_hub = CorpusFiles(train=path, test=Path("hub:a/b"), streaming=True)
+    assert [source.path for source in sources_of(on_hub)] == [path]
 
 
 def test_a_split_that_there_is_not(tmp_path):

@@ -54,7 +54,17 @@ def sources_of(files: CorpusFiles, *, split: SplitName = "train") -> list[Source
             f"`group: {files.group}` names a field, and plain text has none; leave it out, or "
             "store the documents as JSON lines."
         )
+    if files.streaming and not any(str(path).startswith(_HUB) for path in _all_of(files)):
+        raise DataError(
+            f"`streaming` reads `hub:NAME` as it arrives, and {listed[0]} is here already; leave "
+            "it out. Files are never in memory as a whole."
+        )
     return found
+
+
+def _all_of(files: CorpusFiles) -> list[Path]:
+    given = [files.train, *(paths for paths in (files.dev, files.test) if paths is not None)]
+    return [path for paths in given for path in (paths if isinstance(paths, list) else [paths])]
 
 
 def _found(path: Path, wanted: Format | None) -> list[Source]:
