@@ -18,7 +18,7 @@ _ROWS = (
     *(plan.OURS, plan.OURS_DEFAULT, plan.OURS_STEPS, plan.OURS_THEN),
     *(plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED),
     *(plan.EQUAL_THEN, plan.AS_SOURCE),
-    *(plan.OURS_CAPPED, plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
+    *(*plan.OURS_CAPPED.values(), plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
 )
 PEERS = (plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED)
 _OF_ALL_SEEDS = (plan.EQUAL, plan.OURS, plan.OURS_THEN, *PEERS, plan.EQUAL_THEN, plan.AS_SOURCE)

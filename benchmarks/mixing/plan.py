@@ -23,7 +23,8 @@ EQUAL, BY_SIZE, TEMPERED = "equal weights", "by size", "square root of the size"
 SINGLE, PAIR = "single corpus", "pair of corpora"
 OURS, OURS_STEPS = "tawt, fresh batches", "tawt, training steps"
 OURS_DEFAULT = "tawt, the default for corpora"
-OURS_THEN, OURS_CAPPED = "tawt, then the target", "tawt, at most 4 passes"
+OURS_THEN = "tawt, then the target"
+OURS_CAPPED = {passes: f"tawt, at most {passes} passes" for passes in (4, 12)}
 SCALE_1, BOUND_10 = "tawt, c = 1, no bound", "tawt, c = 1, bound of 10"
 EQUAL_ALONE, OURS_ALONE = "equal weights, one corpus a step", "tawt, one corpus a step"
 EQUAL_THEN, AS_SOURCE = "equal, then the target", "the target as one more source"
@@ -238,7 +239,8 @@ def _for_target(records: Records, target: str, *, budget: int, seed: int) -> Ite
 def _apart(records: Records, target: str, *, budget: int) -> Iterator[Spec]:
     """Ours with one thing changed, and by the rules of the paper and of `robust` before."""
     fresh = chosen(records)[choices.FRESH].of(target=target, budget=budget)
-    yield fresh.of(name=OURS_CAPPED, settings={**fresh.settings, "most_passes": 4.0})
+    for passes, name in OURS_CAPPED.items():
+        yield fresh.of(name=name, settings={**fresh.settings, "most_passes": float(passes)})
     yield fresh.of(name=OURS_ALONE, settings={**fresh.settings, **_ONE_CORPUS})
     yield fresh.of(name=SCALE_1, rule={"scale": 1.0}, settings=_RARELY)
     bound = {"scale": 1.0, "ratio_bound": 10.0, "own_alignment": "held-out"}
