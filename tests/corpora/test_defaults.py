@@ -11,7 +11,7 @@ from tests.corpora.studies import CorpusStudy
 @pytest.fixture
 def study(tmp_path):
     study = CorpusStudy(tmp_path / "study")
-    for name in ("update_every", "gradient_examples"):
+    for name in ("sampling", "update_every", "gradient_examples"):
         del study.values["training"][name]
     return study.write()
 
@@ -23,6 +23,7 @@ def test_weights_are_not_bounded_and_updates_grow_rarer(study):
     training = config.training
     assert (training.update_every, training.update_growth) == (5, 0.25)
     assert (training.gradient_examples, training.target_examples) == (2, 32)
+    assert training.sampling == "mixed"
 
 
 def test_what_a_file_says_counts(study):
@@ -42,6 +43,9 @@ def test_the_authors_rule_stays_theirs(study):
 def test_finer_units_keep_the_preset(study):
     study.set("weighting.unit", "example")
     assert (study.config.weighting.scale, study.config.weighting.ratio_bound) == (1.0, 10.0)
+    training = study.config.training
+    assert (training.update_every, training.gradient_examples) == (25, 16)
+    assert training.sampling == "weight"
 
 
 def test_updates_come_when_they_are_due(study):
