@@ -34,10 +34,12 @@ def test_what_a_file_says_counts(study):
 
 
 def test_the_authors_rule_stays_theirs(study):
-    study.set("weighting.preset", "paper")
+    study.set("weighting.preset", "paper").set("training.steps", None)
     weighting = study.config.weighting
     assert (weighting.scale, weighting.anchor, weighting.ratio_bound) == (1.0, 0.0, None)
-    assert (study.config.training.update_growth, study.config.training.target_examples) == (0, None)
+    training = study.config.training
+    assert (training.update_growth, training.target_examples) == (0, None)
+    assert training.sampling == "size"
 
 
 def test_finer_units_keep_the_preset(study):
