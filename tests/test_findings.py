@@ -1,20 +1,24 @@
 """What is said of a source (helps, hurts, cannot tell) is right as often as it claims."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from tawt.arrays import classification
 from tawt.config import parsed
 from tawt.report.words import said_of
 from tawt.runs import run
+from tawt.streams import stream
 from tawt.training import JointTraining, SourcesOnly
 from tawt.training.fresh import FreshLosses
 from tawt.weighting import Fixed, TargetAware
 from tawt.weights import WeightUpdate, findings
 from tawt.weights.findings import _probability_below
-from tests.test_watching import trained
+from tests import test_watching
+from tests.test_watching import rows, tasks_of, trained
 
 DIMENSIONS = 40
 
@@ -188,19 +192,41 @@ def test_updates_take_the_targets_examples_in_turn(joint, monkeypatch):
     }
     _, result = trained(weights, paradigm=paradigm, settings=settings)
     turns = [update.target_part for update in result.history]
-    assert turns == [number % 4 for number in range(10)]
-    assert seen == [seen[turn] for turn in turns]
+    assert sorted(turns[:4]) == sorted(turns[4:8]) == [0, 1, 2, 3]
+    assert seen == [seen[turns.index(turn)] for turn in turns]
     assert [len(part) for part in seen[:4]] == [16] * 4
     assert len(set.union(*seen)) == 64
     assert set(weights.findings()) == {"near", "far"}
 
 
-def test_few_examples_are_not_divided():
-    settings = {"measure": "fresh batches", "update_every": 10, "target_parts": 40}
+@pytest.mark.parametrize(("examples", "parts"), [(3, 1), (5, 2), (8, 4), (64, 4)])
+def test_parts_have_two_examples_each_or_there_are_none(examples, parts, monkeypatch):
+    few = classification("goal", train=rows(3, examples), dev=rows(4, 15), test=rows(5, 15))
+    monkeypatch.setattr(test_watching, "tasks_of", lambda size: [*tasks_of(size)[:2], few])
+    settings = {"measure": "fresh batches", "update_every": 10, "target_parts": 4}
     _, result = trained(
-        weighting(target_share=None), paradigm=SourcesOnly(epochs=1), settings=settings
+        weighting(target_share=None), paradigm=SourcesOnly(epochs=3), settings=settings
     )
-    assert [update.skipped for update in result.history] == [None] * len(result.history)
+    expected = {None} if parts == 1 else set(range(parts))
+    assert {update.target_part for update in result.history} == expected
+    assert bool(result.findings) == (parts > 1)
+
+
+def test_a_history_that_is_thinned_keeps_some_of_each_part():
+    """Every second update, or every fourth, is of parts in no order."""
+    turns = [stream(0, "target part", turn).permutation(4).tolist() for turn in range(200)]
+    order = [part for turn in turns for part in turn]
+    for step in (2, 4):
+        assert min(Counter(order[::step]).values()) > 200 / step / 2
+
+
+def test_leads_before_the_first_update_are_over_the_weights_it_began_with():
+    rows_ = np.array([[0.5, 0.1, 0.3]] * 6)
+    history, names = history_of(rows_, weights={"s0": 0.2, "s1": 0.6, "s2": 0.2})
+    began = {"s0": 0.1, "s1": 0.0, "s2": 0.9}
+    rest = 0.5 - (0.6 * 0.1 + 0.2 * 0.3) / 0.8
+    found = findings(history, names, initial=began)["s0"]
+    assert found.lead == pytest.approx((0.5 - 0.3 + 5 * rest) / 6)
 
 
 def test_a_saved_history_keeps_the_parts():
@@ -210,7 +236,9 @@ def test_a_saved_history_keeps_the_parts():
     again = weighting(target_share=None)
     again.load_state_dict(weights.state_dict())
     assert again.findings() == weights.findings()
-    assert [update.target_part for update in again.history][:3] == [0, 1, 0]
+    parts = [update.target_part for update in again.history]
+    assert parts == [update.target_part for update in weights.history]
+    assert set(parts) == {0, 1}
 
 
 def test_weights_that_are_held_find_nothing():

@@ -346,7 +346,7 @@ def test_pieces_are_looked_at_and_added_up_to_the_same_descent(accumulation, sho
             gradients.append(float(sum(each.sum() for each in by_task.values())))
             if step.piece:
                 expected += [
-                    (task, float(piece.sum()) / accumulation)
+                    (task, float(piece.mean()) * 16)
                     for task, each in by_task.items()
                     for piece in each.split(step.piece)
                 ]
@@ -376,7 +376,13 @@ def test_under_a_limit_losses_are_scaled_by_what_their_tasks_were_drawn_by(sampl
         tasks=tasks(),
         target="goal",
         paradigm=SourcesOnly(epochs=1),
-        weighting=Fixed(["near", "far"], initial=shares),
+        weighting=TargetAware(
+            sources=["near", "far"],
+            target="goal",
+            target_share=None,
+            initial=shares,
+            rule=UpdateRule.paper(),
+        ),
         settings=settings,
         seed=1,
     )
@@ -391,10 +397,55 @@ def test_under_a_limit_losses_are_scaled_by_what_their_tasks_were_drawn_by(sampl
         descent = 0.0
         for task, found in step.examples.items():
             one_task = step.piece or not step.is_mixed
-            scale = schedule.scale(task, 8, shares=step.shares) if one_task else 1.0
+            drawn_by = step.shares or shares
+            scale = schedule.scale(task, 8, shares=drawn_by) if one_task else 1.0
             descent += scale * float((2 * (guess - values[task][found])).sum()) / step.size
         guess -= rate * descent
     assert ours.representation.guess.item() == pytest.approx(guess, rel=1e-5)
+
+
+def test_weights_that_are_held_are_not_watched(shown):
+    """Their steps are those without: nothing is explored, and no step is in pieces."""
+    found = []
+    for measure in ("training steps", "fresh batches"):
+        ours = model()
+        train(
+            ours,
+            tasks=tasks(),
+            target="goal",
+            paradigm=SourcesOnly(epochs=1),
+            weighting=Fixed(["near", "far"]),
+            settings=Settings(sampling="mixed", batch_size=16, steps=12, measure=measure),
+        )
+        found.append(ours.representation.guess.item())
+    assert found[0] == found[1]
+    assert shown == []
+
+
+def test_no_task_has_more_passes_than_it_may_when_steps_are_of_one_task():
+    plan = Schedule(
+        {"a": 40, "b": 60}, batch_size=16, sampling="weight", seed=0, phase="x",
+        most_passes=1, steps_per_epoch=6,
+    )  # fmt: skip
+    steps = plan.steps(0, 0, 6, shares={"a": 0.9, "b": 0.1})
+    drawn = sum(map(Counter, counts(steps)), Counter())
+    assert drawn["a"] <= 40
+    assert drawn["b"] <= 60
+
+
+def test_a_model_with_batch_normalisation_is_not_taken_in_pieces():
+    normed = model()
+    normed.representation.norm = torch.nn.BatchNorm1d(1)
+    with pytest.raises(ConfigError, match="batch normalisation would take for those") as raised:
+        train(
+            normed,
+            tasks=tasks(),
+            target="goal",
+            paradigm=SourcesOnly(epochs=1),
+            weighting=TargetAware(sources=["near", "far"], target="goal", target_share=None),
+            settings=Settings(sampling="mixed", measure="training steps"),
+        )
+    assert raised.value.place == ("training", "measure")
 
 
 class Own(Guessing):

@@ -207,9 +207,10 @@ class Loop:
                 losses = self.tasks[task].kind.losses(outputs, labels)
                 part = (losses if factors is None else losses * factors).sum() * mean
                 if owners:
-                    piece = own[number - 1]
-                    see = partial(self.watching.see, stretch, piece)
-                    stretch.add_gradients(part * (scale * by[piece]), see)
+                    part = part * by[own[number - 1]]
+                    by_mean = mean * scale * by[own[number - 1]] * len(losses)
+                    see = partial(self.watching.see, stretch, own[number - 1], by_mean)
+                    stretch.add_gradients(part * scale, see)
                 else:
                     backward(part * scale)
             loss += part.detach()

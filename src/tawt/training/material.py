@@ -116,7 +116,11 @@ class Material:
         """The phase's steps."""
         names = self._weighting.weights.names if phase.weighs_sources else self.targets
         examples = self.examples(phase, names)
-        watched = phase.weighs_sources and self._settings.measure == "training steps"
+        watched = (
+            phase.weighs_sources
+            and self._settings.measure == "training steps"
+            and self._weighting.observing() is not None
+        )
         lengths = {name: found.lengths for name, found in examples.items()}
         sizes = {name: len(found) for name, found in examples.items()}
         limited = self._settings if phase.weighs_sources else _UNLIMITED
@@ -170,13 +174,13 @@ class Material:
         """
         if watched:
             return self._weighting.update(step=step)
-        part = self._target_part()
+        part = self._target_part(phase)
         fresh = self._fresh(phase, model, accelerator, update=step, target_part=part)
         loss_of: LossOf = fresh if recorder is None else RecordedPasses(fresh, recorder)
         if accelerator.num_processes > 1:
             loss_of = fresh.counted
         each = self._each(phase, model, accelerator, update=step)
-        about: dict[str, Any] = {} if part is None else {"target_part": part}
+        about: dict[str, Any] = {} if part is None else {"target_part": part[0]}
         return self._weighting.update(
             model.representation,
             loss_of=loss_of,
@@ -202,13 +206,13 @@ class Material:
         *,
         update: int,
         part: int = 1,
-        target_part: int | None = None,
+        target_part: tuple[int, int] | None = None,
     ) -> FreshLosses:
         settings, names = self._settings, [*self._weighting.weights.names, *self.targets]
         examples = self.examples(phase, names)
         if target_part is not None:
             examples |= {
-                name: self._one_of(name, examples[name], target_part) for name in self.targets
+                name: self._one_of(name, examples[name], *target_part) for name in self.targets
             }
         counts = dict.fromkeys(names, settings.gradient_examples)
         if settings.target_examples is not None:
@@ -252,17 +256,23 @@ class Material:
             part=Processes.of(accelerator).own_part,
         )
 
-    def _target_part(self) -> int | None:
-        """Which part of the targets' examples the next update takes, where there are several."""
-        weighting, parts = self._weighting, self._settings.target_parts
-        takes = weighting.judges_sources and parts > 1
-        return weighting.history.updates % parts if takes else None
+    def _target_part(self, phase: Phase) -> tuple[int, int] | None:
+        """Which part of the targets' examples the next update takes, and of how many.
 
-    def _one_of(self, name: str, examples: Examples, part: int) -> Examples:
-        """One part of a target's examples; of few examples all, where a part would have one."""
-        parts = self._settings.target_parts
-        if len(examples) < 2 * parts:
-            return examples
+        Parts come in another order in every round of them, so that a history which keeps every
+        second update, say, keeps some of each.
+        """
+        if not self._weighting.judges_sources:
+            return None
+        fewest = min(map(len, self.examples(phase, self.targets).values()))
+        parts = min(self._settings.target_parts, fewest // 2)
+        if parts < 2:
+            return None
+        turn, place = divmod(self._weighting.history.updates, parts)
+        return int(stream(self._seed, "target part", turn).permutation(parts)[place]), parts
+
+    def _one_of(self, name: str, examples: Examples, part: int, parts: int) -> Examples:
+        """One of so many parts of a target's examples."""
         order = stream(self._seed, "target parts", name).permutation(len(examples))
         return Subset(examples, order[part::parts])
 

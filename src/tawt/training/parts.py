@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _CPU_PASS = 110.0  # places; a pass of MiniLM takes 60 ms, and 0.55 ms a place, on two cores
 _GPU_PASS = 2.0**40  # there a pass takes as long for many places as for few
-_BATCH_NORMS = (
+BATCH_NORMS = (
     *(nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm),
     *(nn.LazyBatchNorm1d, nn.LazyBatchNorm2d, nn.LazyBatchNorm3d),
 )
@@ -55,7 +55,7 @@ class Parts:
     @classmethod
     def on(cls, device: torch.device, *, batch_size: int, model: nn.Module) -> Parts:
         """As suits the device and the model: statistics of a batch must be of the whole of it."""
-        if any(isinstance(module, _BATCH_NORMS) for module in model.modules()):
+        if any(isinstance(module, BATCH_NORMS) for module in model.modules()):
             return cls(pass_cost=math.inf, most_rows=sys.maxsize)
         if device.type == "cpu":
             return cls(_CPU_PASS, most_rows=batch_size)

@@ -56,8 +56,8 @@ class Schedule:
         hold: Steps in a row that keep their task when sampling by weight.
         apart_every: With `sampling="mixed"`, every so many steps (or groups of `hold`) the tasks of
             one are kept apart, so that each can be looked at; none by default.
-        pieces: How many pieces of one task each a step has whose tasks are apart. One is a step on
-            a single task.
+        pieces: How many pieces of one task each a step has, at least, whose tasks are apart; all
+            have as many examples, so that a few may be left out. One is a step on a single task.
         steps_per_epoch: Instead of as many as see every example once.
         most_passes: Except when sampling by size: examples come in passes, and no task is passed
             over more often. What that leaves for a task is spread over the steps to come, so
@@ -92,7 +92,7 @@ class Schedule:
     apart_every: int | None = None
     """When mixed, every so many steps (or groups of `hold`) the tasks of one are kept apart."""
     pieces: int = 1
-    """How many pieces of one task each a step has whose tasks are apart."""
+    """How many pieces of one task each a step has, at least, whose tasks are apart."""
     steps_per_epoch: int | None = None
     """Instead of as many as see every example once."""
     most_passes: float | None = None
@@ -188,17 +188,20 @@ class Schedule:
         chances = self._chances(names, shares, floor=self._floor)
         chosen = stream(self.seed, self.phase, "group", group) if self.hold > 1 else draw
         task = names[int(chosen.choice(len(names), p=chances))]
-        count = min(self.sizes[task], self.batch_size)
+        room = self._room(task, taken)
+        count = int(min(self.sizes[task], self.batch_size, room))
         return Step(task, {task: self._examples(task, taken, count, draw)}, shares=spread)
 
     def _spread(
         self, shares: Mapping[str, float], taken: Mapping[str, int], *, before: int
     ) -> Mapping[str, float] | None:
-        """Shares that leave each task examples for all steps to come; none without a limit."""
+        """Shares that leave each task examples for all steps to come, where its own would not."""
         if self.most_passes is None:
             return None
         ahead = (self.epochs * self.length - before) * self.batch_size
         limits = {name: self._room(name, taken) / ahead for name in self.sizes}
+        if all(shares[name] <= limit for name, limit in limits.items()):
+            return None
         return limited({name: shares[name] for name in self.sizes}, limits)
 
     def _chances(

@@ -86,13 +86,17 @@ class Stretch:
                 parameter.grad = gradient if old is None else old.add_(gradient)
 
     def average_gradients(self, accelerator: Accelerator) -> None:
-        """Over processes, where no wrapper has done it."""
+        """Over processes, where no wrapper has done it; all in one message."""
         if accelerator.num_processes == 1:
             return
-        for parameter in self.parameters:
-            own = parameter.grad
-            own = torch.zeros_like(parameter) if own is None else own
-            parameter.grad = accelerator.reduce(own, reduction="mean")
+        there = [parameter.grad is not None for parameter in self.parameters]
+        counts = torch.tensor(there, dtype=torch.int32, device=accelerator.device)
+        anywhere = accelerator.reduce(counts, reduction="sum")
+        used = [p for p, has in zip(self.parameters, anywhere.tolist(), strict=True) if has]
+        own = [torch.zeros_like(p) if p.grad is None else p.grad for p in used]
+        flat = accelerator.reduce(torch.cat([entry.flatten() for entry in own]), reduction="mean")
+        for parameter, entry in zip(used, flat.split([p.numel() for p in used]), strict=True):
+            parameter.grad = entry.view_as(parameter)
 
     def add_loss(self, loss: Tensor, bad: Tensor) -> None:
         """Count a step's loss into the epoch's, unless it is not finite."""

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tawt.errors import ConfigError
 from tawt.gradients import trainable
+from tawt.training.parts import BATCH_NORMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,6 +54,8 @@ class Watching:
         self._scales: dict[str, float] = {}
         self._pieces: dict[int, Tensor] = {}
         if self._observer is not None:
+            if settings.sampling == "mixed":
+                _check_statistics(model)
             self._parameters = trainable(model.representation)
             self._observer.hold(self._parameters)
             device = self._parameters[0].device
@@ -62,19 +66,24 @@ class Watching:
         if stretch.weighting is self._weighting:
             self._scales[task] = self._scales.get(task, 0.0) + scale
 
-    def see(self, stretch: Stretch, number: int, gradients: Sequence[Tensor | None]) -> None:
+    def see(
+        self, stretch: Stretch, number: int, scale: Tensor, gradients: Sequence[Tensor | None]
+    ) -> None:
         """Take the products of the gradient of a piece.
 
         Args:
             stretch: The steps that are under way.
             number: Of the piece, among those of its step.
+            scale: By which its mean loss was multiplied.
             gradients: By the stretch's parameters.
         """
         if self._observer is None or stretch.weighting is not self._weighting:
             return
-        by = {id(p): entry for p, entry in zip(stretch.parameters, gradients, strict=True)}
-        own = [by.get(id(parameter)) for parameter in self._parameters]
-        self._pieces[number] = self._observer.hold(self._parameters).products(own)
+        entries = {id(p): entry for p, entry in zip(stretch.parameters, gradients, strict=True)}
+        own = [entries.get(id(parameter)) for parameter in self._parameters]
+        found = self._observer.hold(self._parameters).products(own)
+        by = torch.where(scale > 0, scale, 1.0).to(found)  # of no weight, no gradient
+        self._pieces[number] = found / torch.stack([by, by.square(), torch.ones_like(by)])
 
     def note_pieces(self, owners: Sequence[str], accelerator: Accelerator) -> None:
         """Note what the pieces of a step have shown, those of other processes too.
@@ -153,3 +162,17 @@ class Watching:
         if self._observer.direction is not None and "direction" in state:
             device = self._parameters[0].device
             self._observer.direction.take([entry.to(device) for entry in state["direction"]])
+
+
+def _check_statistics(model: MultiTaskModel) -> None:
+    """Refuse statistics of a batch where steps are taken in pieces of one task each.
+
+    Raises:
+        ConfigError: The model keeps such statistics.
+    """
+    if any(isinstance(module, BATCH_NORMS) for module in model.modules()):
+        raise ConfigError(
+            "`measure: training steps` takes mixed steps in pieces, whose statistics a model with "
+            "batch normalisation would take for those of the batch. Use `measure: fresh batches`.",
+            place=("training", "measure"),
+        )

@@ -294,7 +294,9 @@ class TargetAware(Weighting):
         """Whether each source helps or hurts, as far as fresh batches can tell; see `Finding`."""
         if self.observer.has_seen or not self.judges_sources:
             return {}
-        return findings(self.history, [n for n in self.weights.names if n not in self.target])
+        sources = [name for name in self.weights.names if name not in self.target]
+        began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
+        return findings(self.history, sources, initial=began)
 
     def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
         """Move the weights by the training steps that were observed since the last update."""

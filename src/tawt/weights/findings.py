@@ -2,7 +2,8 @@
 
 A source helps if its alignment is above that of what would take its place, were it left out: the
 other sources, by their weights. That is its *lead* at an update, and its mean over updates is what
-is judged. How far that mean is off has two reasons:
+is judged. So a source that would help beside poor ones hurts beside better ones that have the
+weight, and where updates grow rarer, early ones decide. How far the mean is off has two reasons:
 
 - every update sees some examples of the sources and of the target;
 - all of them see the same target, which has so many examples and no more.
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,12 +68,18 @@ class Finding:
         return {**known, "verdict": self.verdict}
 
 
-def findings(history: Iterable[WeightUpdate], sources: Sequence[str]) -> dict[str, Finding]:
+def findings(
+    history: Iterable[WeightUpdate],
+    sources: Sequence[str],
+    *,
+    initial: Mapping[str, float] | None = None,
+) -> dict[str, Finding]:
     """What the updates of a run say of its sources; nothing, where they measured none.
 
     Args:
         history: Updates in their order.
         sources: Whose weights were learned, without targets; one source has nothing to lead.
+        initial: Weights before the first update; equal by default.
 
     Example:
         >>> from tawt.weights import WeightUpdate
@@ -87,7 +94,7 @@ def findings(history: Iterable[WeightUpdate], sources: Sequence[str]) -> dict[st
     """
     if len(sources) < 2:
         return {}
-    leads, parts = _leads(history, sources)
+    leads, parts = _leads(history, sources, initial or dict.fromkeys(sources, 1.0))
     if not len(leads):
         return {}
     means = leads.mean(0)
@@ -107,11 +114,11 @@ def findings(history: Iterable[WeightUpdate], sources: Sequence[str]) -> dict[st
 
 
 def _leads(
-    history: Iterable[WeightUpdate], sources: Sequence[str]
+    history: Iterable[WeightUpdate], sources: Sequence[str], initial: Mapping[str, float]
 ) -> tuple[Array, list[int | None]]:
     """Of each source at each update that measured all of them; and the update's part."""
     rows, parts = [], []
-    weights = np.full(len(sources), 1.0)
+    weights = np.array([initial[name] for name in sources])
     for update in history:
         given = [update.alignments.get(name) for name in sources]
         if update.skipped is None and all(value is not None for value in given):
