@@ -62,10 +62,10 @@ def test_what_was_found_of_sources_stands_beside_their_weights():
     equal = {"a": 0.5, "b": 0.5}
     findings = {"a": {"verdict": "helps", "probability": 0.97}}
     found = shown(console.weights_table(equal, {"a": 1, "b": 1}, {}, findings))
-    assert "for the target, it" in found
+    assert "effect on the target" in found
     [line] = [line for line in found.splitlines() if "a " in line and "0.5000" in line]
     assert "helps (97%)" in line
-    assert "for the target" not in shown(console.weights_table(equal, {"a": 1, "b": 1}, {}))
+    assert "effect" not in shown(console.weights_table(equal, {"a": 1, "b": 1}, {}))
 
 
 def test_a_log_message_is_safe():

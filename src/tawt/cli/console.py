@@ -173,7 +173,7 @@ def weights_table(
     table.add_column("multiplier of each example", justify="right")
     table.add_column("passes", justify="right")
     if findings:
-        table.add_column("for the target, it")
+        table.add_column("effect on the target")
     shown = largest(weights)
     for name in shown:
         had = times(passes[name]) if name in passes else ""

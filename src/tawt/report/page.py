@@ -35,6 +35,8 @@ class Section:
     final: dict[str, tuple[str, str, str, str]]
     """Share and multiplier of each task at the end, how often it was passed over, and whether it
     helped."""
+    has_findings: bool = False
+    """Whether that is known of any."""
     is_open: bool = False
     note: str = ""
     tables: list[UnitTable] = field(default_factory=list)

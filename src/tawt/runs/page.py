@@ -85,6 +85,7 @@ def run_section(
             )
             for name, share in record["weights"].items()
         },
+        has_findings=bool(record.get("findings")),
         is_open=is_open,
         note=" ".join(note for note in notes if note),
     )
