@@ -47,7 +47,7 @@ def test_finer_units_keep_the_preset(study):
     assert (study.config.weighting.scale, study.config.weighting.ratio_bound) == (1.0, 10.0)
     training = study.config.training
     assert (training.update_every, training.gradient_examples) == (25, 16)
-    assert training.sampling == "weight"
+    assert training.sampling == "mixed"  # as all steps on corpora
 
 
 def test_updates_come_when_they_are_due(study):

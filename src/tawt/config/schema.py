@@ -120,10 +120,13 @@ class RunConfig(Section):
             return values
         defaults = dict(preset.weighting)
         trained = {**preset.training, **sections.training_defaults(values)}
-        # The other preset is the authors', whatever the data; finer units move in another way.
-        if name == "robust" and weighting.get("unit", "task") == "task":
-            defaults.update(sections.robust_defaults(values, "weighting"))
-            trained.update(sections.robust_defaults(values, "training"))
+        if name == "robust":  # the other preset is the authors', whatever the data
+            ours = sections.robust_defaults(values, "training")
+            if weighting.get("unit", "task") == "task":
+                defaults.update(sections.robust_defaults(values, "weighting"))
+                trained.update(ours)
+            else:  # finer units move in another way, by the same steps
+                trained.update({key: ours[key] for key in ("sampling",) if key in ours})
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
         filled = {**defaults, **weighting}

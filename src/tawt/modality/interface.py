@@ -142,7 +142,7 @@ class Modality(ABC, Generic[D, M]):
         """Values for weights on tasks that suit this kind of data better than the usual preset's.
 
         By section, `weighting` and `training`. They stand where a configuration gives none and asks
-        for no other preset.
+        for no other preset. Of weights on finer units `sampling` alone does.
         """
         return {}
 

@@ -57,7 +57,7 @@ class Weighting(ABC):
 
     @property
     def judges_sources(self) -> bool:
-        """Whether `update` takes a `target_part`, to tell what it found of sources from chance."""
+        """Whether what updates find of sources is told from chance, by parts of the target."""
         return False
 
     def findings(self) -> dict[str, Finding]:
@@ -197,6 +197,7 @@ class Weighting(ABC):
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
         group: ProcessGroup | None = None,
+        target_part: int | None = None,
     ) -> WeightUpdate | None:
         """Move the weights, if they move at all, and say what happened."""
 
