@@ -24,7 +24,7 @@ MIXING_ROWS = ("equal weights", "weights by size", "learned weights")
 """What a mixture is usually set to without looking at the target, and what is learned."""
 MIXING_CONFIG = "corpora.yaml"
 """The configuration, in the folder."""
-STEPS = 600
+STEPS = 1200
 """Of each run."""
 
 _DATA = Path("data")
