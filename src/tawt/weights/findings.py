@@ -123,19 +123,18 @@ def _leads(
         given = [update.alignments.get(name) for name in sources]
         if update.skipped is None and all(value is not None for value in given):
             alignments = np.array(given, dtype=np.float64)
-            rows.append([_lead(place, alignments, weights) for place in range(len(sources))])
+            rows.append(_over_others(alignments, weights))
             parts.append(update.target_part)
         weights = np.array([update.weights.get(name, 0.0) for name in sources])
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(sources)), parts
 
 
-def _lead(place: int, alignments: Array, weights: Array) -> float:
-    """Of one source over the others, by the weights they were trained with."""
-    others = np.delete(weights, place)
-    if not others.sum() > 0:
-        others = np.ones(len(others))
-    rest = np.delete(alignments, place)
-    return float(alignments[place] - (others * rest).sum() / others.sum())
+def _over_others(alignments: Array, weights: Array) -> Array:
+    """Of each source over the others, by the weights they were trained with."""
+    others = 1.0 - np.eye(len(weights))
+    totals, sums = others @ weights, others @ (weights * alignments)
+    alike = others @ alignments / (len(weights) - 1)  # where the others have no weight
+    return alignments - np.divide(sums, totals, out=alike, where=totals > 0)
 
 
 def _errors(leads: Array, parts: Sequence[int | None]) -> tuple[Array, float]:
