@@ -178,6 +178,7 @@ def test_what_is_said_of_units_is_read_again(weighting):
         ("target_share: 0.5", "weighting.target_share"),
         ("widths: [8]", "model.widths"),
         ("weighting: {gradient_examples: 8}", "training.gradient_examples"),
+        ("training: {fine_tune_learning_rate: 0.1}", "fine_tune_learning_rate"),
     ],
 )
 def test_a_field_of_another_section_is_sent_there(write, line, meant):

@@ -157,16 +157,18 @@ def _has(inner: Any, part: str | int) -> bool:
 
 
 def _nearest(place: Place, model: type[BaseModel], values: Mapping[str, Any]) -> str:
-    """What is meant by a field that there is not: one of its section, or of another section."""
+    """What is meant by a field that there is not: one of its section, or of another place."""
     name, section = str(place[-1]), place[:-1]
     sections = _sections(model, values)
     first = sections.get(str(section[0])) if section else None
     here = _fields([model], section) if first is None else _fields([first], section[1:])
-    elsewhere = {field: home for home, inner in sections.items() for field in _fields([inner], ())}
+    elsewhere = {field: field for field in _fields([model], ())} if section else {}
+    for home, inner in sections.items():
+        elsewhere |= {field: f"{home}.{field}" for field in _fields([inner], ())}
     close = difflib.get_close_matches(name, [*here, *elsewhere], n=1, cutoff=_SURE)
     if not close or close[0] in here:
         return suggestion(name, here)
-    return f"did you mean `{elsewhere[close[0]]}.{close[0]}`?"
+    return f"did you mean `{elsewhere[close[0]]}`?"
 
 
 def _sections(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
