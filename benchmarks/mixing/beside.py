@@ -33,7 +33,8 @@ def beside(records: Records) -> Iterator[list[str]]:
 
 
 def _tenth(records: Records) -> Iterator[str]:
-    found = _scores(records, (plan.EQUAL, plan.OURS_DEFAULT, plan.OURS_STEPS), setup=TINY)
+    rows = (plan.EQUAL, plan.OURS_DEFAULT, plan.OURS_STEPS)
+    found = _scores(records, rows, setup=TINY, budget=plan.TENTH_BUDGET)
     yield "## By training steps: a model of a tenth of the size, 400 steps"
     yield ""
     gain = _gain(found, plan.OURS_STEPS, plan.OURS_DEFAULT, "training steps", "fresh batches")

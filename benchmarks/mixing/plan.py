@@ -49,7 +49,7 @@ _DEFAULT: dict[str, dict[str, Any]] = {
     },
 }
 _LEARNED_AT = 900  # the budget whose weights are handed out
-_LARGE_BUDGET, _PRETRAINED_BUDGET, _TENTH_BUDGET = 600, 120, 400
+_LARGE_BUDGET, _PRETRAINED_BUDGET, TENTH_BUDGET = 600, 120, 400
 
 
 def choosing(sources: Sequence[str], *, budgets: Sequence[int]) -> Iterator[Spec]:
@@ -122,7 +122,7 @@ def tenth(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """A model of a tenth of the size, with the defaults: small enough for a CPU."""
     watched = {**_DEFAULT["settings"], "measure": "training steps"}
     for seed in range(seeds):
-        shared: dict[str, Any] = {"budget": _TENTH_BUDGET, "seed": seed, "setup": TINY}
+        shared: dict[str, Any] = {"budget": TENTH_BUDGET, "seed": seed, "setup": TINY}
         yield Spec(name=EQUAL, kind="fixed", **shared)
         for target in targets:
             ours = _ours(target=target, **shared)

@@ -72,7 +72,7 @@ def page(records: Records) -> str:
     """The whole page."""
     budgets = sorted({record["spec"]["budget"] for record in records.matching(name=plan.OURS)})
     whole = [Budget(records, budget) for budget in budgets]
-    whole = sorted((b for b in whole if b.targets and b.seeds), key=lambda b: -len(b.seeds))
+    whole = sorted((b for b in whole if b.targets and b.seeds), key=lambda b: -b.budget)
     parts = [HEAD.format(verdict=_verdict(whole[0]))]
     for budget in whole:
         parts += ["\n".join(_recovered(budget)), "\n".join(_bits(budget))]
