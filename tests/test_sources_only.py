@@ -191,6 +191,21 @@ def test_steps_are_held_against_passes_as_many_as_epochs_of_equal_length_take():
         trained(Fixed(["near", "far"]), paradigm=SourcesOnly(epochs=7), most_passes=4.8)
 
 
+def test_epochs_are_held_against_passes_too():
+    # 5 and 8 steps see 40 and 60 examples once: 13 steps an epoch, the last of four.
+    with pytest.raises(ConfigError, match=r"`epochs` \(3\), 39 steps .* 300; lower `epochs`"):
+        trained(Fixed(["near", "far"]), steps=None, most_passes=3)
+    _, found = trained(Fixed(["near", "far"]), steps=None, most_passes=3.1)
+    assert found.steps == 39
+
+
+def test_the_usual_limit_is_none_where_it_leaves_too_few_examples():
+    _, held = trained(Fixed(["near", "far"]), most_passes="usual", steps=150)
+    assert max(held.passes.values()) <= 12
+    _, free = trained(Fixed(["near", "far"]), most_passes="usual", steps=153)
+    assert max(free.passes.values()) > 12
+
+
 @pytest.mark.parametrize("name", ["steps", "most_passes"])
 def test_budgets_need_tasks_that_are_drawn_by_weight(name):
     with pytest.raises(ConfigError, match=f"`{name}` needs `sampling: weight`"):

@@ -70,7 +70,7 @@ def study(sizes=SIZES, *, per_example=10, rows=(LEARNED, EQUAL, BY_SIZE), bound=
             "data": {"kind": "corpora", "corpora": {"goal": {"train": "goal.txt"}}},
             "target": "goal",
             "weighting": {"ratio_bound": bound},
-            "training": {"batch_size": 2, **training},
+            "training": {"batch_size": 2, "most_passes": None, **training},
         }
     )
     return Study(

@@ -97,32 +97,38 @@ def test_sources_of_one_size_need_no_runs_by_size():
 
 def test_what_a_run_did_not_repeat_is_capped():
     # The weights are 3/4, 1/8 and 1/8; near has 100 tokens, so at most 400 of 2500.
-    found = by_name(answer(scores=SURE, wanted=2500))
+    found = by_name(answer(scores=SURE, wanted=2500, most_passes=4))
     assert found["near"].probability == pytest.approx(0.16)
     assert found["near"].passes == pytest.approx(4)
-    assert found["near"].uncapped_passes == pytest.approx(0.75 * 2500 / 100)
+    # The runs had 400 of 2000, a fifth.
+    assert found["near"].uncapped_passes == pytest.approx(0.2 * 2500 / 100)
     assert found["near"].is_capped
     # The others share what is left; far would have 0.42 · 2500 / 300 passes, which is 3.5.
     assert found["far"].probability == found["noise"].probability == pytest.approx(0.42)
     assert not found["far"].is_capped
 
 
-def test_what_the_runs_repeated_is_not_capped():
-    found = answer(scores=SURE)
+def test_the_limit_of_the_runs_is_that_of_the_mixture():
+    near = by_name(answer(scores=SURE, most_passes=4))["near"]
+    assert (near.weight, near.probability) == (pytest.approx(0.75), pytest.approx(0.2))
+    assert near.passes == pytest.approx(4)
+    assert not near.is_capped  # beyond what the runs were
+    usual = answer(scores=SURE, most_passes="usual")
+    assert usual.most_passes == 12
+    assert by_name(usual)["near"].probability == pytest.approx(12 * 100 / 2000)
+
+
+def test_without_a_limit_nothing_is_capped():
+    found = answer(scores=SURE, wanted=1e9)
     near = by_name(found)["near"]
     assert (near.is_capped, near.probability) == (False, pytest.approx(0.75))
-    assert near.passes > found.most_passes
+    assert (found.most_passes, found.is_short) == (None, False)
 
 
-def test_the_configuration_says_how_often_text_may_be_repeated():
-    found = by_name(answer(scores=SURE, wanted=2500, most_passes=6))
-    assert found["near"].passes == pytest.approx(6)
-
-
-def test_too_little_text_is_said_and_nothing_capped():
-    found = answer(scores=SURE, wanted=4001)
+def test_too_little_text_is_said_and_nothing_capped_beyond_the_runs():
+    found = answer(scores=SURE, wanted=4001, most_passes=4)
     assert found.is_short
-    assert found.mixture == pytest.approx({"near": 0.75, "far": 0.125, "noise": 0.125})
+    assert found.mixture == pytest.approx({"near": 0.2, "far": 0.4, "noise": 0.4})
 
 
 def test_the_course_begins_with_equal_weights():

@@ -123,6 +123,18 @@ def test_a_budget_beyond_the_passes_is_not_spent_and_explicit_steps_are_refused(
         made(steps=201, most_passes=4)
 
 
+@pytest.mark.parametrize("budget", ["10M", None])
+def test_the_usual_limit_neither_shortens_nor_refuses_runs_and_says_so(budget):
+    # 100 windows, 12 passes, two windows a step: enough for 600 steps.
+    steps = {} if budget else {"steps": 601}
+    found = made(budget, most_passes="usual", **steps)
+    assert found.steps == (55_555 if budget else 601)
+    said = found.remark(study(most_passes="usual"))
+    assert f"`steps` ({found.steps}) of 2 examples need {2 * found.steps}, but " in said
+    assert "`most_passes` (usual, 12) over all sources give 1200, so there is no limit" in said
+    assert made(steps=600, most_passes="usual").remark(study(most_passes="usual")) is None
+
+
 def test_tokens_are_no_budget_for_data_that_is_not_counted_in_them():
     images = replace(study(), unit="examples")
     with pytest.raises(ConfigError, match="not counted in tokens; give a time"):

@@ -50,7 +50,7 @@ def test_corpora_at_the_floor_are_named_together():
     said = in_words(answer(scores=SURE, courses=lowest, bound=10))
     assert any(each.startswith("Not worth their tokens: far and noise;") for each in said)
     assert not any("Not worth" in each for each in in_words(answer(scores=SURE, bound=10)))
-    said = in_words(answer(scores=SURE, courses=lowest, wanted=2500, bound=10))
+    said = in_words(answer(scores=SURE, courses=lowest, wanted=2500, bound=10, most_passes=4))
     assert any(
         "far and noise" in each and each.endswith("only because the others have too little text.")
         for each in said
@@ -65,7 +65,7 @@ def test_without_a_bound_nothing_is_at_a_floor_but_hardly_drawn():
     more = [course(0.5, 0.98, 0.98)] * 3  # 1% each
     assert not any("Hardly" in each for each in in_words(answer(scores=SURE, courses=more)))
     # What learning gave 0.3% is drawn more often where the first is held.
-    held = in_words(answer(scores=SURE, courses=lowest, wanted=2500))
+    held = in_words(answer(scores=SURE, courses=lowest, wanted=2500, most_passes=4))
     assert not any("Hardly" in each for each in held)
 
 
@@ -76,27 +76,29 @@ def test_what_is_hardly_drawn_may_be_one():
 
 
 def test_what_is_held_is_said_with_what_it_would_have_been():
-    said = in_words(answer(scores=SURE, wanted=2500))
+    said = in_words(answer(scores=SURE, wanted=2500, most_passes=4))
     assert said[0].startswith(
-        "Use 42% far, 42% noise, 16% near. Without the limit of 4 passes it would be 75% near,"
+        "Use 42% far, 42% noise, 16% near. Without the limit of 4 passes it would be 40% far,"
     )
-    assert "which came to 3.100 bits a byte on goal, 0.467" in said[0]
-    # Of near there are 100 tokens: 400 in four passes, which is 3/4 of 533.
+    assert "20% near, which came to 3.100 bits a byte on goal, 0.467" in said[0]
+    # Of near there are 100 tokens: 400 in four passes, which is a fifth of 2000.
     assert said[2] == (
-        "Held at 4 passes for 2.5K tokens: near (18.8 passes); the rest went to the others. "
-        "For up to 533 tokens nothing would have to be held."
+        "Held at 4 passes for 2.5K tokens: near (5.0 passes); the rest went to the others. "
+        "For up to 2K tokens nothing would have to be held."
     )
 
 
-def test_what_was_repeated_is_said():
-    said = in_words(answer(scores=SURE))
-    assert any(
-        each.startswith("Repeated more than 4 times in 2K tokens: near (15.0") for each in said
-    )
+def test_what_the_runs_held_is_said():
+    said = in_words(answer(scores=SURE, most_passes=4))
+    assert said[0].startswith("Use 40% far, 40% noise, 20% near: 3.100 bits a byte")
+    wanted = "At the limit of 4 passes for 2K tokens, in the runs too: near. Give more text like it"
+    assert any(each.startswith(wanted) for each in said)
+    free = in_words(answer(scores=SURE))
+    assert not any("limit" in each or "Held" in each for each in free)
 
 
 def test_too_little_text_is_said():
-    said = in_words(answer(scores=SURE, wanted=8000))
+    said = in_words(answer(scores=SURE, wanted=8000, most_passes=4))
     assert any("too little for 8K tokens: that is 8.0 passes over them" in each for each in said)
 
 

@@ -17,6 +17,7 @@ from tawt.compare.tabulating import tabulated
 from tawt.config.rows import chosen
 from tawt.errors import ConfigError, TawtError
 from tawt.files import locks
+from tawt.modality.said import DATA_LOG
 from tawt.runs import building
 from tawt.runs.folder import PAGE
 from tawt.sweeps.row_runs import RowRuns
@@ -137,18 +138,22 @@ def _left_out(
     """
     model = building.model(config, tasks)
     starts: dict[str, Start] = {}
+    remarks: dict[str, None] = {}
     earlier = [row for row in comparison_folder.earlier_rows(folder) if row not in table]
     with tempfile.TemporaryDirectory() as shared:
         for row in (*table, *earlier):
             applied = row.applied(config, seed=seed)
             try:
-                weighting, _ = building.fitted(applied, tasks, model, shared=Path(shared))
+                weighting, how = building.fitted(applied, tasks, model, shared=Path(shared))
             except TawtError:
                 if row in table:
                     raise
                 continue  # that it no longer fits is said when the table is made
+            remarks |= dict.fromkeys(building.remarks(applied, tasks, weighting, how))
             if row.weights_from is None:
                 starts[row.name] = Start.of(applied, weighting)
+    for remark in remarks:
+        DATA_LOG.warning("%s", remark)
     among_asked = same_rows(table, starts)
     kept = [row for row in table if row.name not in among_asked]
     doubles = {

@@ -38,10 +38,11 @@ _ROBUST: Mapping[str, Mapping[str, Any]] = {
         "update_growth": 0.25,
         "gradient_examples": 2,
         "target_examples": 32,
+        "most_passes": "usual",
     },
 }
-"""docs/decisions/022: a bound of 10 throws most of the gain away, and what is worth its tokens is
-decided early, from few windows."""
+"""docs/decisions/022: a bound of 10 throws most of the gain away, what is worth its tokens is
+decided early, from few windows, and a corpus that is repeated too often is learned by heart."""
 
 
 class Corpora(Modality[CorporaData, LanguageModelConfig]):

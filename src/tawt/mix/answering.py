@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tawt.errors import RunError
-from tawt.mix.passes import MOST_PASSES, capped, passes_over, too_rare
+from tawt.mix.passes import capped, passes_over, too_rare
 from tawt.mix.result import CorpusShare, Difference, MixResult, Point, RowLoss
 from tawt.mix.shares import at_floor, clipped_interval, late_mean, mean_course, settled, thinned
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
@@ -88,11 +88,10 @@ def answered(
         study: What was trained.
         plan: How long.
         seeds: Of each row.
-        wanted: How much the mixture is for, in the unit of the study; a run's own by default. For
-            no more than that nothing is capped: what repeating does is in the losses.
+        wanted: How much the mixture is for, in the unit of the study; a run's own by default.
     """
     wanted = plan.amount if wanted is None else wanted
-    most = study.config.training.most_passes or MOST_PASSES
+    most = study.config.training.passes_limit
     losses = _losses(evidence.scores, study.measure)
     recommended = recommendation(losses)
     late = [late_mean(course, steps=plan.steps) for course in evidence.courses]
@@ -100,14 +99,13 @@ def answered(
     total = sum(study.examples.values())
     by_size = {name: count / total for name, count in study.examples.items()}
     equal = dict.fromkeys(by_size, 1 / len(by_size))
-    chosen = {LEARNED: _normalised(learned), BY_SIZE: by_size, EQUAL: equal}[recommended]
-    limited = None
-    if wanted > plan.amount:
-        limited = capped(chosen, study.amounts, wanted=wanted, most=most)
-    used = chosen if limited is None else limited
+    weights = {LEARNED: _normalised(learned), BY_SIZE: by_size, EQUAL: equal}[recommended]
+    # The runs had the limit too, so what they drew is what was measured.
+    chosen = capped(weights, study.amounts, wanted=plan.amount, most=most)
+    used = capped(chosen, study.amounts, wanted=wanted, most=most)
     before = passes_over(chosen, study.amounts, wanted=wanted)
     after = passes_over(used, study.amounts, wanted=wanted)
-    rare = too_rare(used, beside=chosen)
+    rare = too_rare(used, beside=weights)
     floor = at_floor(learned, bound=study.config.weighting.ratio_bound)
     corpora = [
         CorpusShare(
@@ -141,7 +139,7 @@ def answered(
         amount=plan.amount,
         wanted=wanted,
         most_passes=most,
-        is_short=wanted > most * sum(study.amounts.values()),
+        is_short=most is not None and wanted > most * sum(study.amounts.values()),
         seconds=evidence.seconds,
         circumstances=dict(evidence.circumstances),
         left_out=[corpus.name for corpus in corpora if corpus.name in rare],

@@ -1,8 +1,4 @@
-"""How often a mixture repeats each source, and weights that repeat none too often.
-
-Text that is repeated up to about four times is nearly as good as new text, and soon worth nothing
-beyond that (Muennighoff et al. 2023, "Scaling Data-Constrained Language Models").
-"""
+"""How often a mixture repeats each source, and weights that repeat none too often."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ from tawt.training.passes import limited
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MOST_PASSES = 4.0
-"""Over a source, where `training.most_passes` does not say."""
 _RARE = 1e-3  # a source that is drawn less often is not worth opening its file
 _RARE_SHARE = 0.1  # the same, of an equal share: among a thousand sources each is drawn rarely
 DECIMALS = 6
@@ -39,23 +33,26 @@ def passes_over(
 
 
 def capped(
-    weights: Mapping[str, float], amounts: Mapping[str, int], *, wanted: float, most: float
-) -> dict[str, float] | None:
+    weights: Mapping[str, float], amounts: Mapping[str, int], *, wanted: float, most: float | None
+) -> Mapping[str, float]:
     """The weights nearest in proportion that pass over no source too often.
 
-    None if all there is is not enough.
+    Without a limit, and where all there is is not enough, the weights as they are.
 
     Args:
         weights: Probabilities of drawing each source.
         amounts: How much there is of each.
         wanted: How much is trained on in all.
-        most: Passes over a source.
+        most: Passes over a source, if there is a limit.
 
     Example:
         >>> capped({"a": 0.8, "b": 0.2}, {"a": 10, "b": 90}, wanted=100, most=4)
         {'a': 0.4, 'b': 0.6}
     """
-    return limited(weights, {name: most * amounts[name] / wanted for name in weights})
+    if most is None:
+        return weights
+    limits = {name: most * amounts[name] / wanted for name in weights}
+    return limited(weights, limits) or weights
 
 
 def too_rare(weights: Mapping[str, float], *, beside: Mapping[str, float]) -> set[str]:

@@ -11,7 +11,7 @@ from tawt.errors import ConfigError
 from tawt.mix.amounts import Budget, duration, short
 from tawt.mix.speed import Speed
 from tawt.mix.study import proxy
-from tawt.training.passes import check_passes
+from tawt.training.passes import most_passes, why_unlimited
 from tawt.training.rounds import update_steps
 
 if TYPE_CHECKING:
@@ -112,6 +112,11 @@ class ProxyPlan:
             f"{short(runs * self.amount)} in all): about "
             f"{duration(self.seconds(learns, workers=workers))}."
         )
+
+    def remark(self, study: Study) -> str | None:
+        """A sentence, if the usual limit on passes cannot be kept in so many steps."""
+        shared = self.applied(study).training
+        return why_unlimited(study.examples, shared, batch_size=shared.batch_size)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -243,9 +248,9 @@ def _fitting(seconds: float, speed: Speed, learns: Sequence[bool], workers: int,
 
 
 def _allowed(study: Study, steps: int) -> int:
-    """No more than `most_passes` leaves text for: a budget need not be spent."""
+    """No more than a given `most_passes` leaves text for: a budget need not be spent."""
     settings = study.config.training
-    if settings.most_passes is None:
+    if settings.most_passes is None or settings.most_passes == "usual":
         return steps
     there = settings.most_passes * sum(study.examples.values())
     return min(steps, int(there / settings.batch_size))
@@ -253,4 +258,4 @@ def _allowed(study: Study, steps: int) -> int:
 
 def _check_passes(study: Study, steps: int) -> None:
     shared = proxy(study.config, steps=steps, update_every=1).training
-    check_passes(study.examples, shared, batch_size=shared.batch_size)
+    most_passes(study.examples, shared, batch_size=shared.batch_size)

@@ -16,6 +16,7 @@ from tawt.mix.leaving import leave
 from tawt.mix.planning import counted_steps, planned
 from tawt.mix.speed import measured_speed
 from tawt.mix.study import examined, ignored
+from tawt.modality.said import DATA_LOG
 from tawt.report.words import listed
 from tawt.runs import Options
 from tawt.sweeps import Sweep, in_this_process
@@ -137,6 +138,8 @@ target 'digit' would stay untrained; ...
         ),
         spent=time.monotonic() - began,
     )
+    if remark := plan.remark(study):
+        DATA_LOG.warning("%s", remark)
     _runs(study, plan, folder, seeds, options).check()
     plan = place.claim(plan, allowed, should_stop=sweep.should_stop)
     runs = _runs(study, plan, folder, seeds, options)

@@ -37,7 +37,7 @@ class CorpusShare:
     passes: float
     """Over it, with this probability."""
     uncapped: float
-    """The recommended weight as it is."""
+    """The recommended weight, as the runs drew it."""
     uncapped_passes: float
     """Over it, with that weight."""
     at_floor: bool
@@ -45,7 +45,7 @@ class CorpusShare:
 
     @property
     def is_capped(self) -> bool:
-        """Whether the recommended weight would repeat it too often."""
+        """Whether the weight that the runs drew it by would repeat it too often."""
         return self.passes < self.uncapped_passes * (1 - 1e-6)
 
 
@@ -118,8 +118,8 @@ class MixResult:
     """That each run trained on, in `unit`."""
     wanted: float
     """That the mixture is for, in `unit`."""
-    most_passes: float
-    """That a source may be repeated."""
+    most_passes: float | None
+    """That a source may be repeated; none where there is no limit."""
     is_short: bool
     """Whether all sources together are too little for that, so that nothing can be capped."""
     seconds: float
@@ -142,7 +142,7 @@ class MixResult:
 
     @property
     def uncapped(self) -> dict[str, float]:
-        """The recommended weights as they are, however often they repeat a source."""
+        """The recommended weights as the runs drew them, however often they repeat a source."""
         return {corpus.name: corpus.uncapped for corpus in self.corpora}
 
     def loss(self, name: str) -> RowLoss | None:

@@ -185,7 +185,8 @@ def _check_fit(
     seed: int,
 ) -> None:
     # How many steps there are is decided later, and checked then.
-    unplanned = config.model_copy(update={"training": replace(config.training, steps=None)})
+    unlimited = replace(config.training, steps=None, most_passes=None)
+    unplanned = config.model_copy(update={"training": unlimited})
     with tempfile.TemporaryDirectory() as shared:
         for row in rows:
             building.fitted(row.applied(unplanned, seed=seed), tasks, model, shared=Path(shared))

@@ -184,6 +184,8 @@ def _hardly_drawn(found: MixResult) -> list[str]:
 
 def _repeated(found: MixResult) -> list[str]:
     """What would be repeated too often, and what was done about it."""
+    if found.most_passes is None:
+        return []
     most, amount = f"{found.most_passes:.3g}", f"{short(found.wanted)} {found.unit}"
     if found.is_short:
         passes = sum(corpus.passes * corpus.by_size for corpus in found.corpora)
@@ -191,19 +193,21 @@ def _repeated(found: MixResult) -> list[str]:
             f"All sources together are too little for {amount}: that is {passes:,.1f} passes over "
             f"them, and beyond {most} text that is repeated teaches little."
         ]
-    often = [corpus for corpus in found.corpora if corpus.uncapped_passes > found.most_passes]
-    if not often:
-        return []
-    named = listed([f"{c.name} ({c.uncapped_passes:.1f} passes)" for c in often])
-    if any(corpus.is_capped for corpus in often):
-        enough = found.wanted * found.most_passes / max(c.uncapped_passes for c in often)
+    beyond, below = found.most_passes * (1 + 1e-6), found.most_passes * (1 - 1e-6)
+    held = [corpus for corpus in found.corpora if corpus.uncapped_passes > beyond]
+    if held:
+        named = listed([f"{c.name} ({c.uncapped_passes:.1f} passes)" for c in held])
+        enough = found.wanted * found.most_passes / max(c.uncapped_passes for c in held)
         return [
             f"Held at {most} passes for {amount}: {named}; the rest went to the others. For "
             f"up to {short(enough)} {found.unit} nothing would have to be held."
         ]
+    full = [corpus.name for corpus in found.corpora if corpus.passes > below]
+    if not full:
+        return []
     return [
-        f"Repeated more than {most} times in {amount}: {named}. Beyond that, text that is "
-        "repeated teaches little; give more of it."
+        f"At the limit of {most} passes for {amount}, in the runs too: {listed(full)}. Give more "
+        "text like it, if there is any."
     ]
 
 

@@ -18,6 +18,7 @@ from tawt.curvature import (
 )
 from tawt.errors import ConfigError, DataError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
+from tawt.modality.said import DATA_LOG
 from tawt.runs.grouping import grouped
 from tawt.streams import derived_seed
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask, SourcesOnly
@@ -59,6 +60,8 @@ def build_parts(config: RunConfig, *, shared: Path | None = None) -> Parts:
     found = tasks(config)
     untrained = model(config, found)
     weighed, how = fitted(config, found, untrained, shared=shared)
+    for remark in remarks(config, found, weighed, how):
+        DATA_LOG.warning("%s", remark)
     return Parts(found, untrained, weighed, how, fingerprints(found))
 
 
@@ -86,6 +89,23 @@ def fitted(
     used = checked_roles(model, found, config.targets, how.phases(), weighed)
     Material(found, config.targets, used, config.training, seed=config.seed).check(how.phases())
     return weighed, how
+
+
+def remarks(
+    config: RunConfig, found: Sequence[Task], weighed: Weighting | None, how: Paradigm
+) -> list[str]:
+    """What a person would want to know of the steps before they are taken, each in a sentence.
+
+    Args:
+        config: What to do.
+        found: Sources and targets.
+        weighed: What the sources are weighed by; nothing is, for a single task.
+        how: They are used.
+    """
+    if weighed is None:
+        return []
+    material = Material(found, config.targets, weighed, config.training, seed=config.seed)
+    return material.remarks(how.phases())
 
 
 def _check_target(config: RunConfig, found: Sequence[Task]) -> None:

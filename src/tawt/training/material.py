@@ -10,7 +10,7 @@ from tawt.streams import stream
 from tawt.tasks.examples import Subset
 from tawt.training.each import EachExample
 from tawt.training.fresh import FreshLosses
-from tawt.training.passes import check_mixed, check_passes, steps_per_epoch
+from tawt.training.passes import check_mixed, most_passes, steps_per_epoch, why_unlimited
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
 from tawt.training.schedule import Schedule
@@ -112,6 +112,18 @@ class Material:
         for phase in phases:
             self.schedule(phase)
 
+    def remarks(self, phases: Iterable[Phase]) -> list[str]:
+        """What a person would want to know of the steps, each in a sentence."""
+        found = []
+        for phase in phases:
+            if phase.weighs_sources:
+                examples = self.examples(phase, self._weighting.weights.names)
+                sizes = {name: len(each) for name, each in examples.items()}
+                size, epochs = self._settings.batch_size, phase.epochs
+                said = why_unlimited(sizes, self._settings, batch_size=size, epochs=epochs)
+                found += [] if said is None else [said]
+        return found
+
     def schedule(self, phase: Phase) -> Schedule:
         """The phase's steps."""
         names = self._weighting.weights.names if phase.weighs_sources else self.targets
@@ -127,7 +139,6 @@ class Material:
         batch_size, epochs = self._settings.batch_size, phase.epochs
         if self._settings.sampling == "mixed":
             check_mixed([self.tasks[name] for name in names])
-        check_passes(sizes, limited, batch_size=batch_size, epochs=epochs)
         return Schedule(
             sizes,
             batch_size=batch_size,
@@ -140,7 +151,7 @@ class Material:
             seed=self._seed,
             phase=phase.name,
             steps_per_epoch=steps_per_epoch(limited, epochs),
-            most_passes=limited.most_passes,
+            most_passes=most_passes(sizes, limited, batch_size=batch_size, epochs=epochs),
             epochs=epochs,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tawt.errors import ConfigError
 
@@ -30,43 +30,114 @@ def steps_per_epoch(settings: Settings, epochs: int) -> int | None:
     return None if settings.steps is None else -(-settings.steps // epochs)
 
 
-def check_passes(
+class Need(NamedTuple):
+    """What the steps need of all tasks together, and what a limit on passes leaves for them."""
+
+    steps: int
+    wanted: int
+    """Examples."""
+    there: float
+    """Examples, each as often as it may come."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether there are enough."""
+        return self.wanted <= self.there
+
+
+def most_passes(
     sizes: Mapping[str, int], settings: Settings, *, batch_size: int, epochs: int = 1
-) -> None:
-    """Refuse more steps than the examples are enough for.
+) -> float | None:
+    """How often each task may be passed over, if there is a limit.
+
+    The usual limit is none where all examples together are too few for the steps; one that was
+    given is refused then.
 
     Args:
         sizes: Number of examples of each task.
         settings: Say how many steps there are, and how often a task may be passed over.
         batch_size: Examples in a step.
-        epochs: Parts of equal length that the steps are divided into, which may take more steps.
+        epochs: Parts of equal length that the steps are divided into, which may take more steps;
+            passes, if no number of steps is given.
 
     Raises:
-        ConfigError: All tasks would have had their passes before the steps are done.
+        ConfigError: All tasks would have had the passes that were given before the steps are done.
 
     Example:
         >>> from tawt.training.settings import Settings
         >>> settings = Settings(sampling="weight", steps=10, most_passes=2)
-        >>> check_passes({"web": 40, "news": 40}, settings, batch_size=16)
-        >>> check_passes({"web": 20, "news": 40}, settings, batch_size=16)
+        >>> most_passes({"web": 40, "news": 40}, settings, batch_size=16)
+        2
+        >>> most_passes({"web": 20, "news": 40}, settings, batch_size=16)
         Traceback (most recent call last):
         ...
         tawt.errors.ConfigError: `steps` (10) of 16 examples need 160, but `most_passes` (2) over \
 all sources give 120; lower `steps` or raise `most_passes`.
+        >>> settings = Settings(sampling="weight", steps=10, most_passes="usual")
+        >>> most_passes({"web": 40, "news": 40}, settings, batch_size=16)
+        12.0
+        >>> most_passes({"web": 2, "news": 4}, settings, batch_size=16)
     """
+    need = _need(sizes, settings, batch_size=batch_size, epochs=epochs)
+    if need is None or need.is_met:
+        return settings.passes_limit
+    if settings.most_passes == "usual":
+        return None
+    raise ConfigError(
+        f"{_said(need, settings, batch_size=batch_size, epochs=epochs)}; lower "
+        f"`{'epochs' if settings.steps is None else 'steps'}` or raise `most_passes`.",
+        place=("training", "most_passes"),
+    )
+
+
+def why_unlimited(
+    sizes: Mapping[str, int], settings: Settings, *, batch_size: int, epochs: int = 1
+) -> str | None:
+    """A sentence, if there is no limit on passes because the usual one leaves too few examples.
+
+    Args:
+        sizes: Number of examples of each task.
+        settings: As for `most_passes`.
+        batch_size: Examples in a step.
+        epochs: As for `most_passes`.
+    """
+    need = _need(sizes, settings, batch_size=batch_size, epochs=epochs)
+    if settings.most_passes != "usual" or need is None or need.is_met:
+        return None
+    return (
+        f"{_said(need, settings, batch_size=batch_size, epochs=epochs)}, so there is no limit on "
+        "passes: small sources may be repeated until they are learned by heart."
+    )
+
+
+def _need(
+    sizes: Mapping[str, int], settings: Settings, *, batch_size: int, epochs: int
+) -> Need | None:
+    """Nothing, where there is no limit."""
+    limit = settings.passes_limit
+    if limit is None or settings.sampling == "size":
+        return None
+    there = limit * sum(sizes.values())
     length = steps_per_epoch(settings, epochs)
-    if settings.most_passes is None or length is None:
-        return
-    steps = epochs * length
-    wanted, there = steps * batch_size, settings.most_passes * sum(sizes.values())
-    if wanted > there:
-        rounded = "" if steps == settings.steps else f", rounded up to {steps} for {epochs} epochs"
-        raise ConfigError(
-            f"`steps` ({settings.steps}{rounded}) of {batch_size} examples need {wanted}, but "
-            f"`most_passes` ({settings.most_passes:g}) over all sources give {there:g}; "
-            "lower `steps` or raise `most_passes`.",
-            place=("training", "most_passes"),
-        )
+    if length is not None:
+        return Need(epochs * length, epochs * length * batch_size, there)
+    steps = epochs * sum(-(-size // batch_size) for size in sizes.values())
+    return Need(steps, (steps - 1) * batch_size + 1, there)  # the last may be of fewer examples
+
+
+def _said(need: Need, settings: Settings, *, batch_size: int, epochs: int) -> str:
+    given, limit = settings.steps, f"{settings.passes_limit:g}"
+    if given is None:
+        steps = f"`epochs` ({epochs}), {need.steps} steps"
+    elif need.steps == given:
+        steps = f"`steps` ({given})"
+    else:
+        steps = f"`steps` ({given}, rounded up to {need.steps} for {epochs} epochs)"
+    return (
+        f"{steps} of {batch_size} examples need {need.wanted}, but `most_passes` "
+        f"({'usual, ' if settings.most_passes == 'usual' else ''}{limit}) over all sources give "
+        f"{need.there:g}"
+    )
 
 
 def limited(weights: Mapping[str, float], limits: Mapping[str, float]) -> dict[str, float] | None:

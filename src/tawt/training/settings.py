@@ -10,6 +10,9 @@ from tawt.errors import ConfigError
 
 MOST_WORKERS = 256
 """Processes that prepare batches: more than any one machine has a use for."""
+USUAL_PASSES = 12.0
+"""What `most_passes: usual` means: corpora that are repeated more often are learned by heart
+(docs/decisions/022)."""
 _MOST = 1_000_000_000  # of whatever is counted
 _CHOICES = {
     "measure": ("fresh batches", "training steps"),
@@ -69,10 +72,12 @@ class Settings:
     parts of the same length they are divided, after each of which dev examples are scored. With
     `sampling: weight` or `mixed`."""
 
-    most_passes: float | None = None
+    most_passes: float | Literal["usual"] | None = None
     """With `sampling: weight` or `mixed`: no more passes than this over any task. A task's share is
     held at what that leaves it for the steps to come, and every example comes once before any comes
-    again. By default examples are drawn anew at every step, without a limit."""
+    again. More steps than that leaves examples for are refused. `usual`: 12, and no limit where 12
+    passes over all tasks are too few for the steps, with a warning. `null`: no limit; examples are
+    drawn anew at every step."""
 
     update_every: int | None = None
     """Steps between weight updates; once an epoch by default."""
@@ -128,6 +133,16 @@ class Settings:
     workers: int = 0
     """Processes that prepare batches ahead. Results do not depend on it."""
 
+    @property
+    def passes_limit(self) -> float | None:
+        """The number that `most_passes` means, if there is a limit.
+
+        Example:
+            >>> Settings(sampling="mixed", most_passes="usual").passes_limit
+            12.0
+        """
+        return USUAL_PASSES if isinstance(self.most_passes, str) else self.most_passes
+
     def __post_init__(self) -> None:
         self._check_numbers()
         self._at_least("batch_size", "accumulation", "gradient_examples", "target_parts", low=1)
@@ -142,13 +157,14 @@ class Settings:
         self._check_budget()
         for name in (
             *("clip_norm", "update_every", "patience", "unit_examples", "target_examples"),
-            *("steps", "most_passes"),
+            "steps",
         ):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(
                     f"`{name}` must be positive (or none); got {value}.", place=(name,)
                 )
+        self._check_passes()
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:
                 raise ConfigError(
@@ -164,12 +180,20 @@ class Settings:
     def _check_budget(self) -> None:
         """A number of steps, or of passes, is kept to where tasks are drawn by weight."""
         for name in ("steps", "most_passes"):
-            if getattr(self, name) is not None and self.sampling == "size":
+            if getattr(self, name) not in (None, "usual") and self.sampling == "size":
                 raise ConfigError(
                     f"`{name}` needs `sampling: weight` (or `mixed`), which draws tasks by their "
                     f"weights; got {self.sampling!r}.",
                     place=(name,),
                 )
+
+    def _check_passes(self) -> None:
+        most = self.most_passes
+        if not (most in (None, "usual") or (isinstance(most, int | float) and most > 0)):
+            raise ConfigError(
+                f"`most_passes` must be positive, `usual` or none; got {most!r}.",
+                place=("most_passes",),
+            )
 
     def _check_numbers(self) -> None:
         """Refuse what is no number, and counts that overflow or start processes without end."""
