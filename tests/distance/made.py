@@ -9,7 +9,7 @@ from torch import nn
 from tawt.arrays import classification
 from tawt.distance import Distance, Job, Workshop
 from tawt.distance.budgets import Budget
-from tawt.distance.probe import Risk
+from tawt.probes import Risk
 from tawt.tasks import Examples, MultiTaskModel
 from tawt.training import Settings
 

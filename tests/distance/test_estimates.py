@@ -11,12 +11,10 @@ from torch import nn
 
 from tawt.arrays import Classification, Regression, regression
 from tawt.distance import ESTIMATES, Estimator, SampleSizes
-from tawt.distance.items import Items
-from tawt.distance.linear_head import LinearHead
 from tawt.distance.pieces import passes, pieces
-from tawt.distance.probe import Probe
 from tawt.distance.tangent import Sample, gradient_of_samples
 from tawt.errors import DataError, Interrupted
+from tawt.probes import Items, LinearHead, Probe
 from tawt.tasks import Batch
 from tests.distance.made import task
 from tests.oracles import flat_gradient

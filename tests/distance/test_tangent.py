@@ -5,10 +5,8 @@ import torch
 from torch import nn
 
 from tawt.arrays import Classification, Regression
-from tawt.distance.items import Items
-from tawt.distance.linear_head import LinearHead
-from tawt.distance.probe import Probe
 from tawt.distance.tangent import Sample, tangent_items, tangent_step
+from tawt.probes import Items, LinearHead, Probe
 from tawt.tasks import Batch
 
 

@@ -9,9 +9,9 @@ from tawt.arrays import classification, regression
 from tawt.distance import Distance, Job, Workshop, frozen_risk, interval, task_distance
 from tawt.distance.budgets import Budget
 from tawt.distance.items import gathered
-from tawt.distance.probe import Probe, Risk
 from tawt.distance.trained import held_out
 from tawt.errors import ConfigError, DataError, WeightsError
+from tawt.probes import Probe, Risk
 from tawt.tasks import MultiTaskModel
 from tawt.training import SourcesOnly
 from tests.distance.made import SETTINGS, model_for, task, watched

@@ -20,14 +20,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tawt.distance.items import Items
 from tawt.distance.leep import leep
 from tawt.distance.pieces import Found, Kept, Meter, NothingKept, passes, pieces
-from tawt.distance.probe import Probe
 from tawt.distance.samples import Looked, Samples, SampleSizes
 from tawt.distance.tangent import tangent_items, tangent_step
 from tawt.gradients import untouched
 from tawt.per_example.conditions import full_float32
+from tawt.probes import Items, Probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

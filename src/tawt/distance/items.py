@@ -1,58 +1,24 @@
-"""What heads see: the vector of every word or example, and its label."""
+"""Vectors and labels of a task's examples, made by one pass of a representation."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
 
 from tawt.gradients import untouched, width
+from tawt.probes import Items, OnPass, uncounted
 from tawt.training.devices import moved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torch import Tensor, nn
+
     from tawt.tasks import Batch, Examples, Kind
 
 _BATCH = 32
-OnPass = Callable[[float], None]
-"""Told of passes over batches when they are done, a backward pass counting twice; may raise."""
-
-
-def uncounted(passes: float) -> None:
-    """Nobody wants to know."""
-
-
-@dataclass(frozen=True)
-class Items:
-    """Vectors and labels of what a task has answers for: words in tagging, else examples.
-
-    Example:
-        >>> Items(torch.zeros(3, 2), torch.tensor([0, 1, 1])).classes
-        2
-    """
-
-    vectors: Tensor
-    """Shape `(items, width)`, on the CPU."""
-    labels: Tensor
-    """Shape `(items,)`: class numbers, or numbers to predict."""
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def is_regression(self) -> bool:
-        """Whether labels are numbers and not classes."""
-        return self.labels.is_floating_point()
-
-    @property
-    def classes(self) -> int:
-        """One more than the largest class."""
-        return int(self.labels.max()) + 1
 
 
 def gathered(

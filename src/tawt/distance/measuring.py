@@ -11,12 +11,12 @@ from tawt.distance.bound import Rates, Terms, rates
 from tawt.distance.estimates import Estimates, Estimator
 from tawt.distance.gains import gain_of
 from tawt.distance.jobs import Job, ModelFor, Workshop
-from tawt.distance.probe import Risk
 from tawt.distance.question import Question
 from tawt.distance.result import TaskDistance
 from tawt.distance.trained import Distance, held_out
 from tawt.errors import ConfigError, DataError, suggestion
 from tawt.gradients import trainable
+from tawt.probes import Risk
 from tawt.training import Settings
 from tawt.training.devices import chosen_device
 

@@ -9,9 +9,9 @@ from tawt.distance.gains import gain_of
 from tawt.distance.jobs import Job
 from tawt.distance.measuring import mean_weights
 from tawt.distance.pieces import pieces
-from tawt.distance.probe import Risk
 from tawt.distance.result import TaskDistance
 from tawt.distance.trained import Distance
+from tawt.probes import Risk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from tawt.distance.items import OnPass, batches, gathered, uncounted
-from tawt.distance.linear_head import LinearHead
-from tawt.distance.probe import Probe
+from tawt.distance.items import batches, gathered
 from tawt.distance.tangent import Sample
 from tawt.distance.trained import held_out
+from tawt.probes import LinearHead, OnPass, Probe, uncounted
 from tawt.streams import stream
 
 if TYPE_CHECKING:
-    from tawt.distance.items import Items
+    from tawt.probes import Items
     from tawt.tasks import Batch, Examples, Task
 
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from tawt.distance.items import Items, OnPass, uncounted
 from tawt.gradients import dot, gradient_of, squared_norm, trainable
 from tawt.per_example.swapping import swapped
+from tawt.probes import Items, OnPass, uncounted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tawt.distance.linear_head import LinearHead
+    from tawt.probes import LinearHead
     from tawt.tasks import Batch, Kind
 
 Vector = list[Tensor]

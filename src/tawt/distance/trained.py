@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tawt.distance.items import Items, OnPass, gathered, uncounted
-from tawt.distance.probe import Probe, Risk
+from tawt.distance.items import gathered
 from tawt.errors import DataError
+from tawt.probes import Items, OnPass, Probe, Risk, uncounted
 from tawt.streams import stream
 
 if TYPE_CHECKING:

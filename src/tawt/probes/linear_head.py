@@ -9,7 +9,7 @@ import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from tawt.distance.probe import Probe
+    from tawt.probes.probe import Probe
     from tawt.tasks import Batch, Kind
 
 

@@ -8,9 +8,8 @@ import torch
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from tawt.distance.items import Items
-from tawt.distance.probe import Probe
 from tawt.errors import DataError
+from tawt.probes import Items, Probe
 
 
 def clouds(seed, *, items=120, width=4, classes=3, apart=1.5):

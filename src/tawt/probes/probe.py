@@ -15,11 +15,11 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor
 
-from tawt.distance.items import OnPass, uncounted
 from tawt.errors import DataError
+from tawt.probes.items import OnPass, uncounted
 
 if TYPE_CHECKING:
-    from tawt.distance.items import Items
+    from tawt.probes.items import Items
 
 _RIDGE = 1e-3
 _STEPS = 200
@@ -41,7 +41,7 @@ class Probe:
     """A fitted linear head.
 
     Example:
-        >>> from tawt.distance.items import Items
+        >>> from tawt.probes import Items
         >>> points = torch.tensor([[-1.0], [-2.0], [1.0], [2.0]])
         >>> items = Items(points, torch.tensor([0, 0, 1, 1]))
         >>> Probe.fitted(items).risk(items).zero_one
