@@ -1,8 +1,13 @@
 """The benchmark of mixing corpora: what methods are charged, and the page of its records."""
 
+import json
+from itertools import chain
+
 import pytest
+from benchmarks.mixing import plan
 from benchmarks.mixing.cost import affordable_steps
 from benchmarks.mixing.plan import handed_out
+from benchmarks.mixing.records import key_of
 from benchmarks.mixing.spec import Spec
 from benchmarks.mixing.table import PAGE, kept_records, page
 
@@ -11,6 +16,28 @@ from tawt.training import Settings
 
 def test_the_page_is_what_its_records_say():
     assert page(kept_records()) == PAGE.read_text(encoding="utf-8")
+
+
+def test_every_record_is_of_a_training_that_the_plan_has():
+    records, budgets = kept_records(), (900, 300)
+    singles = records.matching(name=plan.SINGLE, seed=0)
+    sources = sorted({record["spec"]["sources"][0] for record in singles})
+    targets = sorted(singles[0]["scores"])
+    planned = chain(
+        plan.choosing(sources, budgets=budgets),
+        plan.pairs(records, targets, budgets=budgets),
+        plan.methods(records, targets, budgets=budgets, seeds=range(3)),
+        plan.ceilings(records, targets, budgets=budgets, seeds=3),
+        plan.longer(targets, seeds=2),
+        plan.tenth(targets, seeds=2),
+        plan.proxies(targets, seeds=3),
+        plan.transferred(records, targets, seeds=3),
+        plan.large(records, targets, seeds=3),
+        plan.pretrained(targets, seeds=3),
+        plan.alone(targets, seeds=1),
+    )
+    keys = {key_of(json.loads(json.dumps(spec.to_json()))) for spec in planned}
+    assert [record["spec"] for record in records if key_of(record["spec"]) not in keys] == []
 
 
 @pytest.mark.parametrize(

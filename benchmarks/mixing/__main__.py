@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from benchmarks.mixing.spec import Spec
 
 _STAGES = (
-    *("choosing", "methods", "ceilings", "more", "tenth"),
-    *("proxies", "transferred", "large", "pretrained"),
+    *("choosing", "methods", "ceilings", "more", "longer", "tenth"),
+    *("proxies", "transferred", "large", "pretrained", "alone"),
 )
 
 
@@ -83,11 +83,13 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         ),
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
         "more": lambda: plan.methods(records, targets, budgets=less, seeds=others),
+        "longer": lambda: plan.longer(targets, seeds=min(seeds, 2)),
         "tenth": lambda: plan.tenth(targets, seeds=seeds),
         "proxies": lambda: plan.proxies(targets, seeds=seeds),
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
         "large": lambda: plan.large(records, targets, seeds=seeds),
         "pretrained": lambda: plan.pretrained(targets, seeds=seeds),
+        "alone": lambda: plan.alone(targets, seeds=1),
     }
     return stages[stage]()
 

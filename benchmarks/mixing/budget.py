@@ -10,18 +10,24 @@ from benchmarks.mixing.choosing import CHOSEN_ON
 from benchmarks.mixing.setups import SMALL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from benchmarks.mixing.records import Record, Records
 
+_WORTHWHILE = 0.1  # bits a byte: below it, a share of the headroom is mostly noise
+
 _ROWS = (
-    *(plan.OURS, plan.OURS_DEFAULT, plan.OURS_STEPS, plan.OURS_THEN),
+    *(plan.OURS_DEFAULT, plan.OURS_SIX, plan.OURS_FREE, plan.OURS_STEPS),
+    *(plan.OURS, plan.OURS_THEN),
     *(plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED),
     *(plan.EQUAL_THEN, plan.AS_SOURCE),
-    *(*plan.OURS_CAPPED.values(), plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
+    *(plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
 )
 PEERS = (plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED)
-_OF_ALL_SEEDS = (plan.EQUAL, plan.OURS, plan.OURS_THEN, *PEERS, plan.EQUAL_THEN, plan.AS_SOURCE)
+_OF_ALL_SEEDS = (
+    *(plan.EQUAL, plan.OURS_DEFAULT, plan.OURS_FREE, plan.OURS, plan.OURS_THEN),
+    *(*PEERS, plan.EQUAL_THEN, plan.AS_SOURCE),
+)
 
 
 class Budget:
@@ -56,6 +62,11 @@ class Budget:
         """Of a row, seed by seed."""
         return [self.score(name, target, seed) for seed in self.seeds_of(name)]
 
+    def record(self, name: str, target: str, seed: int) -> Record:
+        """Of one training."""
+        [found] = [r for r in self._of(name, seed) if r["spec"]["target"] == target]
+        return found
+
     def best(self, target: str) -> tuple[str, ...]:
         """The corpora of the ceiling."""
         return plan.ceiling(self.records, target, budget=self.budget)
@@ -73,6 +84,25 @@ class Budget:
             self.score(plan.EQUAL, target, seed) - self.score(name, target, seed)
             for seed in self.seeds_of(name)
         ]
+
+    @property
+    def worthwhile(self) -> list[str]:
+        """The targets whose headroom is enough to take shares of."""
+        return [target for target in self.targets if self.headroom(target) >= _WORTHWHILE]
+
+    @property
+    def apart(self) -> list[str]:
+        """Those of them that chose no setting."""
+        return [target for target in self.worthwhile if target not in CHOSEN_ON]
+
+    def shares(self, name: str, target: str) -> list[float]:
+        """Percent of a target's headroom that a method recovers, seed by seed."""
+        return [100 * gain / self.headroom(target) for gain in self.gains(name, target)]
+
+    def by_seed(self, name: str, targets: Iterable[str]) -> list[float]:
+        """The mean over targets of these shares, seed by seed."""
+        columns = [self.shares(name, target) for target in targets]
+        return [mean(row) for row in zip(*columns, strict=True)]
 
     def _seeds(self, name: str) -> set[int]:
         found = self.records.matching(name=name, budget=self.budget, setup=SMALL)

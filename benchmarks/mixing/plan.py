@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 
 EQUAL, BY_SIZE, TEMPERED = "equal weights", "by size", "square root of the size"
 SINGLE, PAIR = "single corpus", "pair of corpora"
-OURS, OURS_STEPS = "tawt, fresh batches", "tawt, training steps"
-OURS_DEFAULT = "tawt, the default for corpora"
-OURS_THEN = "tawt, then the target"
-OURS_CAPPED = {passes: f"tawt, at most {passes} passes" for passes in (4, 12)}
+OURS_DEFAULT, OURS_SIX = "tawt, the default for corpora", "tawt, at most 6 passes"
+OURS_FREE = "tawt, no limit on passes"
+OURS_FREE_THEN = "tawt, no limit on passes, then the target"
+OURS_STEPS = "tawt, no limit on passes, training steps"
+OURS, OURS_THEN = "tawt, c = 10, no anchor", "tawt, c = 10, no anchor, then the target"
 SCALE_1, BOUND_10 = "tawt, c = 1, no bound", "tawt, c = 1, bound of 10"
 EQUAL_ALONE, OURS_ALONE = "equal weights, one corpus a step", "tawt, one corpus a step"
 EQUAL_THEN, AS_SOURCE = "equal, then the target", "the target as one more source"
 TARGET_ALONE, AS_IT_COMES = "the target alone", "as it comes"
+TARGET_ALONE_CPU = "the target alone, on a CPU"
 DOREMI, DOGE, BANDIT, DSIR = "DoReMi", "DoGE", "bandit (EXP3)", "DSIR"
 GIVEN, SEARCHED = "weights of a smaller model", "corpora that the small model's search found"
 _BEST = 4  # single corpora whose pairs are tried
@@ -39,16 +41,16 @@ _RARELY = {
     "gradient_examples": 4,
     "target_examples": 64,
 }  # for rows of a rule that is not ours: what suited weights that only add up
-_DEFAULT: dict[str, dict[str, Any]] = {
-    "rule": {"scale": 6.0, "anchor": 0.1},
-    "settings": {
-        "update_every": 5,
-        "update_growth": 0.25,
-        "gradient_examples": 2,
-        "target_examples": 32,
-    },
+_RULE = {"scale": 6.0, "anchor": 0.1}
+_FREE: dict[str, Any] = {
+    "update_every": 5,
+    "update_growth": 0.25,
+    "gradient_examples": 2,
+    "target_examples": 32,
 }
+"""The defaults for corpora but for the limit on passes, which came after most trainings."""
 _LEARNED_AT = 900  # the budget whose weights are handed out
+LONG_BUDGET = 2700
 _LARGE_BUDGET, _PRETRAINED_BUDGET, TENTH_BUDGET = 600, 120, 400
 
 
@@ -118,14 +120,24 @@ def ceiling(records: Records, target: str, *, budget: int) -> tuple[str, ...]:
     return tuple(best["spec"]["sources"])
 
 
+def longer(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+    """Three times as many steps, in which more is repeated: with the limit on passes, and not."""
+    for seed in range(seeds):
+        shared: dict[str, Any] = {"budget": LONG_BUDGET, "seed": seed}
+        yield Spec(name=EQUAL, kind="fixed", **shared)
+        for target in targets:
+            yield _ours(12, target=target, **shared)
+            yield _ours(None, target=target, **shared)
+
+
 def tenth(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
-    """A model of a tenth of the size, with the defaults: small enough for a CPU."""
-    watched = {**_DEFAULT["settings"], "measure": "training steps"}
+    """A model of a tenth of the size: small enough for a CPU."""
+    watched = {**_FREE, "measure": "training steps"}
     for seed in range(seeds):
         shared: dict[str, Any] = {"budget": TENTH_BUDGET, "seed": seed, "setup": TINY}
         yield Spec(name=EQUAL, kind="fixed", **shared)
         for target in targets:
-            ours = _ours(target=target, **shared)
+            ours = _ours(None, target=target, **shared)
             yield ours
             yield ours.of(name=OURS_STEPS, settings=watched)
 
@@ -134,16 +146,14 @@ def proxies(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """Weights that a model of a tenth of the size learns."""
     for seed in range(seeds):
         for target in targets:
-            yield _ours(target=target, budget=_LEARNED_AT, seed=seed, setup=TINY)
+            yield _ours(None, target=target, budget=_LEARNED_AT, seed=seed, setup=TINY)
 
 
 def transferred(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """The model itself, with the weights that a tenth of it has learned."""
     for seed in range(seeds):
         for target in targets:
-            found = records.matching(
-                name=OURS_DEFAULT, target=target, setup=TINY, budget=_LEARNED_AT
-            )
+            found = records.matching(name=OURS_FREE, target=target, setup=TINY, budget=_LEARNED_AT)
             weights = handed_out(found)
             yield _given(target, weights, budget=_LEARNED_AT, seed=seed)
 
@@ -154,18 +164,18 @@ def large(records: Records, targets: Sequence[str], *, seeds: int) -> Iterator[S
         shared: dict[str, Any] = {"budget": _LARGE_BUDGET, "seed": seed, "setup": LARGE}
         yield Spec(name=EQUAL, kind="fixed", **shared)
         for target in targets:
-            found = records.matching(
-                name=OURS_DEFAULT, target=target, setup=SMALL, budget=_LEARNED_AT
-            )
+            found = records.matching(name=OURS_FREE, target=target, setup=SMALL, budget=_LEARNED_AT)
             yield _given(target, handed_out(found), **shared)
-            yield _ours(target=target, **shared)
+            yield _ours(None, target=target, **shared)
             best = ceiling(records, target, budget=_LEARNED_AT)
             yield Spec(name=SEARCHED, kind="fixed", target=target, sources=best, **shared)
 
 
-def _ours(**about: Any) -> Spec:
-    """By the defaults for corpora."""
-    return Spec(name=OURS_DEFAULT, kind="target-aware", **_DEFAULT, **about)
+def _ours(most_passes: int | None, **about: Any) -> Spec:
+    """By the rule that is the default for corpora, with its limit of 12 passes or another."""
+    name = {12: OURS_DEFAULT, 6: OURS_SIX, None: OURS_FREE}[most_passes]
+    settings = _FREE if most_passes is None else {**_FREE, "most_passes": float(most_passes)}
+    return Spec(name=name, kind="target-aware", rule=_RULE, settings=settings, **about)
 
 
 def _given(target: str, weights: dict[str, float], **shared: Any) -> Spec:
@@ -187,7 +197,7 @@ def handed_out(records: Sequence[Record]) -> dict[str, float]:
 def pretrained(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
     """A pretrained model that goes on: on equal weights, on learned ones, on the target alone."""
     # Its tokenizer makes fewer and longer windows, so an update takes fewer of them.
-    settings = {**_DEFAULT["settings"], "target_examples": 16}
+    settings = {**_FREE, "target_examples": 16}
     yield Spec(name=AS_IT_COMES, kind="fixed", budget=0, setup=PRETRAINED)
     for seed in range(seeds):
         for setup in (PRETRAINED, LORA):
@@ -203,10 +213,26 @@ def pretrained(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
                     **shared,
                 )
                 on = {"target": target, "budget": _PRETRAINED_BUDGET, **shared}
-                ours = _ours(**on).of(settings=settings)
+                ours = _ours(None, **on).of(settings=settings)
                 yield ours
-                yield ours.of(name=OURS_THEN, then_target=3)
+                yield ours.of(name=OURS_FREE_THEN, then_target=3)
                 yield Spec(name=EQUAL_THEN, kind="fixed", then_target=3, **on)
+
+
+def alone(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+    """The pretrained model on the target alone: short enough for a CPU."""
+    for seed in range(seeds):
+        for setup in (PRETRAINED, LORA):
+            for target in targets:
+                yield Spec(
+                    name=TARGET_ALONE_CPU,
+                    kind="fixed",
+                    target=target,
+                    budget=0,
+                    then_target=3,
+                    seed=seed,
+                    setup=setup,
+                )
 
 
 def _alike(records: Records, *, budget: int, seed: int) -> Iterator[Spec]:
@@ -226,7 +252,8 @@ def _for_target(records: Records, target: str, *, budget: int, seed: int) -> Ite
     best = {family: spec.of(**shared) for family, spec in chosen(records).items()}
     fresh = best[choices.FRESH]
     yield fresh.of(name=OURS)
-    yield _ours(**shared)
+    for most_passes in (12, 6, None):
+        yield _ours(most_passes, **shared)
     yield best[choices.STEPS].of(name=OURS_STEPS)
     yield fresh.of(name=OURS_THEN, then_target=3)
     yield best[choices.DOGE].of(name=DOGE)
@@ -239,8 +266,6 @@ def _for_target(records: Records, target: str, *, budget: int, seed: int) -> Ite
 def _apart(records: Records, target: str, *, budget: int) -> Iterator[Spec]:
     """Ours with one thing changed, and by the rules of the paper and of `robust` before."""
     fresh = chosen(records)[choices.FRESH].of(target=target, budget=budget)
-    for passes, name in OURS_CAPPED.items():
-        yield fresh.of(name=name, settings={**fresh.settings, "most_passes": float(passes)})
     yield fresh.of(name=OURS_ALONE, settings={**fresh.settings, **_ONE_CORPUS})
     yield fresh.of(name=SCALE_1, rule={"scale": 1.0}, settings=_RARELY)
     bound = {"scale": 1.0, "ratio_bound": 10.0, "own_alignment": "held-out"}

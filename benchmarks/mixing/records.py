@@ -26,13 +26,13 @@ class Records:
         self.path = path
         there = path is not None and path.exists()
         lines = path.read_text(encoding="utf-8").splitlines() if there and path else []
-        self._found = {_key(record["spec"]): record for record in map(json.loads, lines)}
+        self._found = {key_of(record["spec"]): record for record in map(json.loads, lines)}
 
     @classmethod
     def of(cls, lines: Iterable[str]) -> Records:
         """Records of these lines."""
         records = cls(None)
-        records._found = {_key(record["spec"]): record for record in map(json.loads, lines)}
+        records._found = {key_of(record["spec"]): record for record in map(json.loads, lines)}
         return records
 
     def __iter__(self) -> Iterator[Record]:
@@ -41,7 +41,7 @@ class Records:
     def add(self, record: Record) -> None:
         """Keep a record."""
         plain = json.loads(json.dumps(record))
-        self._found[_key(plain["spec"])] = plain
+        self._found[key_of(plain["spec"])] = plain
         if self.path is None:
             return
         with self.path.open("a", encoding="utf-8") as file:
@@ -49,7 +49,7 @@ class Records:
 
     def lacks(self, spec: Spec) -> bool:
         """Whether a spec is yet to be trained."""
-        return _key(json.loads(json.dumps(spec.to_json()))) not in self._found
+        return key_of(json.loads(json.dumps(spec.to_json()))) not in self._found
 
     def matching(self, **fields: Any) -> list[Record]:
         """Records whose spec has these values."""
@@ -69,5 +69,6 @@ class Records:
         return mean(scores) if scores else None
 
 
-def _key(spec: Record) -> str:
-    return json.dumps(spec, sort_keys=True)
+def key_of(spec: Record) -> str:
+    """What tells a spec from others; weights that are given follow from other records."""
+    return json.dumps({name: spec[name] for name in spec if name != "weights"}, sort_keys=True)
