@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from benchmarks.unlabelled.page import PAGE, kept_records, page
 from benchmarks.unlabelled.records import Records
 from benchmarks.unlabelled.spec import METHODS, Spec
 from benchmarks.unlabelled.table import table
@@ -91,6 +92,10 @@ def test_every_method_leaves_a_record(place, tmp_path, method):
     records.add(record)
     again = Records(tmp_path / "records.jsonl")
     assert again.lacking([spec_of(method), spec_of(method, seed=1)]) == [spec_of(method, seed=1)]
+
+
+def test_the_page_is_what_its_records_say():
+    assert page(kept_records()) == PAGE.read_text(encoding="utf-8")
 
 
 def test_the_table_by_hand():

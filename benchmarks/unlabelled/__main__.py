@@ -6,7 +6,7 @@ goes on where it was stopped: what has a record is not trained again.
 
     python -m benchmarks.unlabelled.table FILE
 
-prints the table.
+prints the tables, and `python -m benchmarks.unlabelled.page FILE` makes the page of them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Scores = dict[str, dict[int, float]]
 """In percent, by method and seed."""
 _DOMAIN, _EQUAL = "domain, then target", "equal weights, then target"
-_PAIRS = [
+PAIRS = [
     *((method, METHODS[0]) for method in METHODS[1:]),
     ("domain beside target", _DOMAIN),
     ("learned weights, then target", _EQUAL),
@@ -33,13 +33,27 @@ _PAIRS = [
 
 def table(records: Sequence[Mapping[str, Any]]) -> str:
     """All records: scores, differences, and where learned weights ended."""
+    questions = questions_of(records)
+    lines = [*scores_table(questions), "", *differences_table(questions)]
+    return "\n".join([*lines, "", *weights_table(records)]) + "\n"
+
+
+def questions_of(records: Sequence[Mapping[str, Any]]) -> dict[tuple[str, ...], Scores]:
+    """The scores of all methods that can be compared, by all that they have in common."""
     questions: dict[tuple[str, ...], Scores] = {}
     for record in records:
         scores = questions.setdefault(_question(record["spec"]), {})
         spec = record["spec"]
         scores.setdefault(spec["method"], {})[spec["seed"]] = 100 * record["score"]
-    lines = [*_scores(questions), "", *_differences(questions), "", *_weights(records)]
-    return "\n".join(lines) + "\n"
+    return questions
+
+
+def of_targets(
+    questions: Mapping[tuple[str, ...], Scores], ours: str, theirs: str
+) -> dict[str, list[float]]:
+    """Differences of two methods for each target, paired by seed."""
+    found = {q[0]: paired(s.get(ours, {}), s.get(theirs, {})) for q, s in questions.items()}
+    return {target: pairs for target, pairs in found.items() if pairs}
 
 
 def _question(spec: Mapping[str, Any]) -> tuple[str, ...]:
@@ -54,7 +68,8 @@ def _question(spec: Mapping[str, Any]) -> tuple[str, ...]:
     return spec["target"], examples, spec["encoder"], of_texts, settings
 
 
-def _scores(questions: Mapping[tuple[str, ...], Scores]) -> Iterator[str]:
+def scores_table(questions: Mapping[tuple[str, ...], Scores]) -> Iterator[str]:
+    """Means over seeds, in percent."""
     settings = sorted({question[2:] for question in questions})
     for number, (encoder, texts, how) in enumerate(settings, start=1):
         yield f"Setting {number}: {encoder}; text {texts}; {how}."
@@ -69,24 +84,26 @@ def _scores(questions: Mapping[tuple[str, ...], Scores]) -> Iterator[str]:
         yield f"| {' | '.join([*first, str(seeds), *cells])} |"
 
 
-def _differences(questions: Mapping[tuple[str, ...], Scores]) -> Iterator[str]:
+def differences_table(questions: Mapping[tuple[str, ...], Scores]) -> Iterator[str]:
+    """Of methods, by target and over all of them."""
     yield "| target | examples | text | difference | pairs | mean | 95% interval |"
     yield "|---|---|---|---|---|---|---|"
     for question, scores in sorted(questions.items()):
-        for ours, theirs in _PAIRS:
-            pairs = _paired(scores.get(ours, {}), scores.get(theirs, {}))
+        for ours, theirs in PAIRS:
+            pairs = paired(scores.get(ours, {}), scores.get(theirs, {}))
             if pairs:
                 first = [question[0], question[1], question[3], f"{ours} − {theirs}"]
                 yield f"| {' | '.join([*first, str(len(pairs)), *_said(pairs)])} |"
-    for ours, theirs in _PAIRS:
-        found = [_paired(s.get(ours, {}), s.get(theirs, {})) for s in questions.values()]
+    for ours, theirs in PAIRS:
+        found = [paired(s.get(ours, {}), s.get(theirs, {})) for s in questions.values()]
         means = [mean(pairs) for pairs in found if pairs]
         if len(means) > 1:
             first = ["mean of all", "", "", f"{ours} − {theirs}"]
             yield f"| {' | '.join([*first, f'{len(means)} targets', *_said(means)])} |"
 
 
-def _weights(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def weights_table(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Where learned weights ended."""
     yield "| target | examples | text | learned weights at the end, mean over seeds |"
     yield "|---|---|---|---|"
     ends: dict[tuple[str, ...], list[dict[str, float]]] = {}
@@ -99,7 +116,8 @@ def _weights(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"| {question[0]} | {question[1]} | {question[3]} | {said} |"
 
 
-def _paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> list[float]:
+def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> list[float]:
+    """Differences on the seeds that both have."""
     return [score - theirs[seed] for seed, score in ours.items() if seed in theirs]
 
 
