@@ -95,8 +95,8 @@ def _answer(questions: Mapping[tuple[str, ...], Scores]) -> str:
     every, sure = _differences(questions)
     return (
         f"With {seeds} seeds no gain can be told from chance: text of the domain and then the "
-        f"target is {_over_targets(questions, _DOMAIN, _ALONE)} points beside the target alone, the mean of "
-        f"{len(questions)} targets, and learned weights on three texts are "
+        f"target is {_over_targets(questions, _DOMAIN, _ALONE)} points beside the target alone, "
+        f"the mean of {len(questions)} targets, and learned weights on three texts are "
         f"{_over_targets(questions, _LEARNED, _EQUAL)} points beside equal ones. On single targets "
         f"{len(sure)} of {every} differences has an interval without zero."
     )
