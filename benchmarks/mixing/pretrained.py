@@ -55,8 +55,8 @@ def _section(records: Records, setup: str) -> Iterator[str]:
     yield (
         "120 steps of 16 windows of 128 tokens, without a limit on passes. Learned weights take 90 "
         'of them: the others pay for what is measured. "Then the target" is three passes over '
-        'the target\'s 200 lines, which are paid for too; "the target alone" has nothing but '
-        f"these. Bits a byte on test text, {_seeds(_titled(mixed))}{_of_one_seed(come | alone)}."
+        f"the target's 200 lines, which are paid for too.{_of_alone(alone)} Bits a byte on test "
+        f"text, {_seeds(_titled(mixed))}{_of_one_seed(come | alone)}."
     )
     yield from table_of(_titled(come | alone | mixed), targets=targets)
     yield ""
@@ -104,6 +104,19 @@ def _seeds(mixed: Scores) -> str:
     }
     said = [f"{name}: {count}" for name, count in fewer.items() if count < most]
     return f"means of {most} seeds" + (f" ({'; '.join(said)})" if said else "")
+
+
+def _of_alone(alone: Scores) -> str:
+    """What the target alone is, and what another machine makes of it."""
+    if not alone:
+        return ""
+    said = ' "The target alone" has nothing but these.'
+    here, there = (alone.get(name, {}) for name in _ALONE)
+    both = [target for target in here if target in there]
+    if not both:
+        return said
+    lower = max(abs(mean(here[t].values()) - mean(there[t].values())) for t in both)
+    return f"{said} On {listed(both)} a CPU and the H200 end within {lower:.3f} of each other."
 
 
 def _of_one_seed(found: Scores) -> str:

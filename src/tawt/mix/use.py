@@ -13,7 +13,7 @@ def how_to_use() -> dict[str, str]:
             [
                 read,
                 "# The stream ends with the first corpus that is used up; one that may be repeated",
-                "# four times goes in as corpora[name].repeat(4).",
+                "# twelve times goes in as corpora[name].repeat(12).",
                 "stream = datasets.interleave_datasets(",
                 "    [corpora[name] for name in mixture], probabilities=list(mixture.values()),",
                 '    seed=0, stopping_strategy="first_exhausted",',
