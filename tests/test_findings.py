@@ -29,7 +29,7 @@ def history_of(alignments, *, parts=None, weights=None):
     shares = weights or dict.fromkeys(names, 1 / len(names))
     turns = [None] * len(alignments) if parts is None else parts
     return [
-        WeightUpdate(step, shares, {}, dict(zip(names, row, strict=True)), target_part=part)
+        WeightUpdate(step, shares, {}, dict(zip(names, row, strict=True)), target_half=part)
         for step, (row, part) in enumerate(zip(alignments.tolist(), turns, strict=True))
     ], names
 
@@ -50,7 +50,9 @@ def world(draw, *, sources, examples, updates, parts, spread, noise):
     order = draw.permutation(examples)
     rows = []
     for update in range(updates):
-        mine = order if parts is None else order[update % parts :: parts]
+        if update % 2 == 0:
+            order = draw.permutation(examples)
+        mine = order if parts is None else order[update % 2 :: 2]
         batch = target[draw.choice(mine, min(16, len(mine)), replace=False)].mean(0)
         fresh = tasks + size / 2 * draw.normal(size=tasks.shape)
         lengths = np.linalg.norm(fresh, axis=1) * np.linalg.norm(batch)
@@ -73,7 +75,7 @@ def judged(*, examples, updates, parts, runs=500, seed=0):
             spread=draw.choice([0.01, 0.03, 0.1, 0.3]),
             noise=draw.choice([0.5, 1.0, 2.0]),
         )
-        turns = None if parts is None else [update % parts for update in range(updates)]
+        turns = None if parts is None else [update % 2 for update in range(updates)]
         history, names = history_of(rows, parts=turns)
         for lead, finding in zip(truth, findings(history, names).values(), strict=True):
             asked += 1

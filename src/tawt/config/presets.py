@@ -30,6 +30,8 @@ class Preset:
         return {
             "target_share": self.target_share,
             "own_alignment": self.rule.own_alignment,
+            "step": self.rule.step,
+            "anchor": self.rule.anchor,
             "ratio_bound": self.rule.ratio_bound,
         }
 
@@ -43,6 +45,22 @@ PRESETS: Mapping[str, Preset] = {
     "robust": Preset(
         rule=UpdateRule.robust(),
         target_share=0.3,
-        training={"sampling": "weight", "gradient_examples": 128, "head_epochs": 5},
+        training={
+            "sampling": "weight",
+            "update_every": 10,
+            "update_growth": 0.25,
+            "gradient_examples": 48,
+            "target_examples": 128,
+            "target_from": "halves in turn",
+            "measure_through": "fitted heads",
+            "head_epochs": 5,
+        },
     ),
 }
+
+FINER = Preset(
+    rule=UpdateRule.bounded(),
+    target_share=0.3,
+    training={"sampling": "weight", "gradient_examples": 128, "head_epochs": 5},
+)
+"""In place of `robust`, where weights are on groups or examples."""

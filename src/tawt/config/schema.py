@@ -18,7 +18,7 @@ from pydantic import (
 
 from tawt.config import sections, yaml_file
 from tawt.config.explaining import explained, shown
-from tawt.config.presets import PRESETS
+from tawt.config.presets import FINER, PRESETS
 from tawt.config.weighting import WeightingConfig
 from tawt.config.yaml_loader import DEEPEST
 from tawt.errors import ConfigError, Place
@@ -118,11 +118,14 @@ class RunConfig(Section):
         preset = PRESETS.get(name)
         if preset is None:
             return values
+        on_tasks = weighting.get("unit", "task") == "task"
+        if name == "robust" and not on_tasks:
+            preset = FINER
         defaults = dict(preset.weighting)
         trained = {**preset.training, **sections.training_defaults(values)}
         if name == "robust":  # the other preset is the authors', whatever the data
             ours = sections.robust_defaults(values, "training")
-            if weighting.get("unit", "task") == "task":
+            if on_tasks:
                 defaults.update(sections.robust_defaults(values, "weighting"))
                 trained.update(ours)
             else:  # finer units move in another way, by the same steps

@@ -96,14 +96,15 @@ class WeightingConfig(Section):
     """c of the paper: what the alignment is multiplied by."""
     curvature: CurvatureConfig = CurvatureConfig()
     """With `alignment: curvature`."""
-    step: Literal["mirror", "projected"] = "mirror"
-    """Mirror descent or projected gradient."""
+    step: Literal["mirror", "projected", "evidence"] = "mirror"
+    """Mirror descent, projected gradient, or by how sure it is that a source leads the others."""
     step_size: float = Field(1.0, gt=0)
     """η of the paper."""
     own_alignment: Literal["itself", "held-out"] = "held-out"
     """Joint training with a learned target share: what the target is compared with."""
     anchor: float = Field(0.0, ge=0, lt=1)
-    """How far each step first returns towards the initial weights."""
+    """How far each step first returns towards the initial weights; with `step: evidence`, by how
+    much less a measurement counts at every further update."""
     ratio_bound: float | None = Field(None, ge=1)
     """β: no weight may exceed β times another."""
 

@@ -31,7 +31,7 @@ _TRAINING = {
     "gradient_examples": 16,  # windows, each of which is hundreds of tokens
 }
 _ROBUST: Mapping[str, Mapping[str, Any]] = {
-    "weighting": {"scale": 6.0, "anchor": 0.1, "ratio_bound": None},
+    "weighting": {},
     "training": {
         "sampling": "mixed",
         "update_every": 5,

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import torch
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import Tensor
 
 OnPass = Callable[[float], None]
@@ -22,18 +26,33 @@ class Items:
     """Vectors and labels of what a task has answers for: words in tagging, else examples.
 
     Example:
-        >>> import torch
         >>> Items(torch.zeros(3, 2), torch.tensor([0, 1, 1])).classes
         2
     """
 
     vectors: Tensor
-    """Shape `(items, width)`, on the CPU."""
+    """Shape `(items, width)`."""
     labels: Tensor
     """Shape `(items,)`: class numbers, or numbers to predict."""
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Items]) -> Items:
+        """All items of these parts, in their order; of no parts, none."""
+        if not parts:
+            return cls(torch.zeros(0, 0), torch.zeros(0, dtype=torch.long))
+        vectors = torch.cat([items.vectors for items in parts])
+        return cls(vectors, torch.cat([items.labels for items in parts]))
+
+    def __add__(self, other: Items) -> Items:
+        """These and others."""
+        return Items.joined([items for items in (self, other) if len(items)])
+
+    def detached(self) -> Items:
+        """The same without a graph."""
+        return Items(self.vectors.detach(), self.labels)
 
     @property
     def is_regression(self) -> bool:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from tawt.tasks import Batch, Kind
 
 
+_UNKNOWN = -1
+
+
 @dataclass(frozen=True)
 class LinearHead:
     """A probe, in the representation's own precision and on its device.
@@ -51,12 +54,17 @@ class LinearHead:
     def loss(self, representation: nn.Module, kind: Kind, batch: Batch) -> Tensor:
         """Mean loss over the batch's items."""
         vectors, labels = kind.items(representation(batch.inputs), batch.labels)
+        counted = len(labels) if self.is_regression else max(1, int(self._known(labels).sum()))
+        return self.losses(vectors, labels).sum() / counted
+
+    def losses(self, vectors: Tensor, labels: Tensor) -> Tensor:
+        """The loss of every item; of one whose label the head was not fitted for, zero."""
         outputs = self.outputs(vectors)
         if self.is_regression:
-            return (outputs[:, 0] - labels.to(outputs)).square().mean() / (2 * self.variance)
+            return (outputs[:, 0] - labels.to(outputs)).square() / (2 * self.variance)
         known = self._known(labels)
-        total = F.cross_entropy(outputs[known], labels[known].long(), reduction="sum")
-        return total / max(1, int(known.sum()))
+        answers = labels.long().masked_fill(~known, _UNKNOWN)
+        return F.cross_entropy(outputs, answers, ignore_index=_UNKNOWN, reduction="none")
 
     def _known(self, labels: Tensor) -> Tensor:
         """Items whose label the head was fitted for; at others it could only guess."""

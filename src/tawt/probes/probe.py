@@ -8,7 +8,7 @@ solution unique where there are fewer items than dimensions.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _RIDGE = 1e-3
 _STEPS = 200
+_NEWTON = 12  # steps to one number
+_SUREST = 4.0
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Probe:
         *,
         classes: int | None = None,
         ridge: float = _RIDGE,
+        steps: int = _STEPS,
         on_pass: OnPass = uncounted,
     ) -> Probe:
         """The head with the least ridge-regularised risk on these items.
@@ -75,6 +78,7 @@ class Probe:
             items: To fit on.
             classes: How many there are; as many as the items have by default.
             ridge: Half of it times the squared weights is added to the mean loss.
+            steps: Of L-BFGS, at most.
             on_pass: Told, of no pass, at every step, so that it can stop what takes long.
 
         Raises:
@@ -89,7 +93,7 @@ class Probe:
         if items.is_regression:
             return cls._ridge(points, items.labels.double(), centre, spread, ridge)
         outputs = max(classes or 0, items.classes)
-        weight, bias = _logistic(points, items.labels, outputs, ridge, on_pass)
+        weight, bias = _logistic(points, items.labels, outputs, ridge, steps, on_pass)
         seen = torch.bincount(items.labels.long(), minlength=outputs) > 0
         return cls(weight, bias, centre, spread, 1.0, False, seen)
 
@@ -99,11 +103,46 @@ class Probe:
     ) -> Probe:
         mean = labels.mean()
         gram = points.T @ points / len(points)
-        gram += ridge * torch.eye(len(gram), dtype=gram.dtype)
+        gram += ridge * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
         weight = torch.linalg.solve(gram, points.T @ (labels - mean) / len(points))
         variance = float(labels.var(correction=0).clamp(min=1e-12))
-        seen = torch.ones(1, dtype=torch.bool)
+        seen = torch.ones(1, dtype=torch.bool, device=points.device)
         return cls(weight[None], mean[None], centre, spread, variance, True, seen)
+
+    def calibrated(self, items: Items) -> Probe:
+        """The same head, as sure of its answers as is right on other items.
+
+        Where labels have nothing to do with vectors, its weights become zero.
+
+        Args:
+            items: That it was not fitted on.
+
+        Example:
+            >>> from tawt.probes.items import Items
+            >>> points = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
+            >>> probe = Probe.fitted(Items(points, torch.tensor([0, 1, 0, 1])))
+            >>> at_random = Items(points, torch.tensor([0, 0, 1, 1]))
+            >>> float(probe.calibrated(at_random).weight.abs().max())
+            0.0
+        """
+        points = (items.vectors.double() - self.centre) / self.spread
+        slopes, labels = points @ self.weight.T, items.labels
+        if self.is_regression:
+            off = labels.double() - self.bias
+            square = slopes.square().sum().clamp(min=1e-300)
+            scale = (slopes[:, 0] * off).sum() / square
+            return replace(self, weight=self.weight * scale.clamp(0, _SUREST))
+        known = labels < len(self.seen)
+        known &= self.seen[labels.clamp(max=len(self.seen) - 1).long()]
+        slopes, answers = slopes[known], labels[known].long()
+        scale = slopes.new_ones(())
+        for _ in range(_NEWTON):
+            chances = (self.bias + scale * slopes).softmax(-1)
+            means = (chances * slopes).sum(-1)
+            first = (means - slopes.gather(1, answers[:, None])[:, 0]).sum()
+            second = (chances * slopes.square()).sum(-1).sum() - means.square().sum()
+            scale = (scale - first / second.clamp(min=1e-12)).clamp(0, _SUREST)
+        return replace(self, weight=self.weight * scale)
 
     def outputs(self, vectors: Tensor) -> Tensor:
         """Logits, or predictions, shape `(items, outputs)`."""
@@ -126,13 +165,13 @@ class Probe:
 
 
 def _logistic(
-    points: Tensor, labels: Tensor, classes: int, ridge: float, on_pass: OnPass
+    points: Tensor, labels: Tensor, classes: int, ridge: float, steps: int, on_pass: OnPass
 ) -> tuple[Tensor, Tensor]:
-    weight = torch.zeros(classes, points.shape[1], dtype=points.dtype, requires_grad=True)
-    bias = torch.zeros(classes, dtype=points.dtype, requires_grad=True)
+    weight = points.new_zeros(classes, points.shape[1]).requires_grad_()
+    bias = points.new_zeros(classes).requires_grad_()
     optimiser = torch.optim.LBFGS(
         [weight, bias],
-        max_iter=_STEPS,
+        max_iter=steps,
         history_size=10,
         tolerance_grad=1e-7,
         tolerance_change=1e-10,

@@ -39,7 +39,8 @@ _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
         "compile": False,
         "update_growth": 0.0,
         "target_examples": None,
-        "target_parts": 1,
+        "target_from": "all",
+        "measure_through": "trained heads",
     },
     "data": {"cache": None},
 }

@@ -39,7 +39,7 @@ def finished(
         taken: How many examples of each task were trained on.
         steps: Taken in all.
     """
-    in_parts = any(update.target_part is not None for update in weighting.history)
+    in_parts = any(update.target_half is not None for update in weighting.history)
     kinds = {name: material.tasks[name].kind for name in material.targets}
     return TrainingResult(
         metric={name: kind.metric for name, kind in kinds.items()},

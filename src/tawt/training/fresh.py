@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import torch
 
+from tawt.gradients import width
+from tawt.probes import Items
 from tawt.streams import stream
 from tawt.training.devices import moved
+from tawt.training.fitted import crossed_loss, outputs_to_fit
 from tawt.training.parts import Parts
 
 if TYPE_CHECKING:
@@ -46,6 +49,8 @@ class FreshLosses:
         autocast: The precision to compute in.
         part: Which examples of a draw are used. Processes that train together make the same
             draws, and each takes its part of them.
+        fits_heads: Whether losses go through heads that are fitted on other examples of the draw,
+            where heads are linear, and not through heads as training left them.
     """
 
     def __init__(  # noqa: PLR0913 - what losses are of and how they are drawn, each by its name
@@ -61,6 +66,7 @@ class FreshLosses:
         device: torch.device,
         autocast: _Autocast,
         part: slice = slice(None),
+        fits_heads: bool = False,
     ) -> None:
         self._model = model
         self._tasks = tasks
@@ -72,6 +78,9 @@ class FreshLosses:
         self._device = device
         self._autocast = autocast
         self._part = part
+        known = {name: outputs_to_fit(model, tasks[name]) for name in counts if fits_heads}
+        self.fitted = {name: outputs for name, outputs in known.items() if outputs is not None}
+        """Tasks whose losses go through fitted heads, and how many outputs those have."""
         self._draw = stream(seed, "update", update)
         self._second: dict[str, Indices] = {}
 
@@ -81,6 +90,8 @@ class FreshLosses:
 
     def counted(self, task: str) -> tuple[Tensor, int]:
         """The same, and how many examples it is the mean of; of none, a zero without a graph."""
+        if task in self.fitted:
+            return self._crossed(task)
         indices, examples = self._drawn(task)[self._part], self._examples[task]
         if len(indices) == 0:  # a draw of fewer examples than there are processes
             return torch.zeros((), device=self._device), 0
@@ -90,6 +101,39 @@ class FreshLosses:
             drawn = moved((batch.inputs, batch.labels), self._device)
             losses.append(self.loss(task, drawn, size=len(indices)))
         return torch.stack(losses).sum(), len(indices)
+
+    def _crossed(self, task: str) -> tuple[Tensor, int]:
+        """The mean loss of this process's part of a draw, through heads fitted on all of it."""
+        drawn = self._drawn(task)
+        mine = np.zeros(len(drawn), bool)
+        mine[self._part] = True
+        halves: list[Items] = []
+        own: list[Items] = []
+        for first in range(min(2, len(drawn))):
+            half, kept = drawn[first::2], mine[first::2]
+            own.append(self._items(task, half[kept]))
+            with torch.no_grad():
+                others = self._items(task, half[~kept])
+            halves.append(own[-1].detached() + others)
+        count, items = int(mine.sum()), sum(map(len, halves))
+        if count == 0:
+            return torch.zeros((), device=self._device), 0
+        total = crossed_loss(halves, own, classes=self.fitted[task])
+        return total * (len(drawn) / (count * items)), count
+
+    def _items(self, task: str, indices: Indices) -> Items:
+        """Vectors and labels of these examples, with a graph if there is to be one."""
+        kind, examples = self._tasks[task].kind, self._examples[task]
+        found = []
+        for places in self._parts.of(examples, indices) if len(indices) else []:
+            batch = examples.batch(indices[places])
+            inputs, labels = moved((batch.inputs, batch.labels), self._device)
+            if self._model.training:
+                self._model.eval()
+            with self._autocast():
+                vectors = self._model.representation(inputs)
+            found.append(Items(*kind.items(vectors.to(width(vectors)), labels)))
+        return Items.joined(found)
 
     def batch(self, task: str) -> tuple[Batch, int]:
         """The task's next draw in one piece, and how many examples it has."""

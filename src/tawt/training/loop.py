@@ -81,6 +81,7 @@ class Loop:
         self.replay, self.recorder = recording(model, settings, accelerator)
         self.watching = Watching(model, self.weighting, settings)
         self._heads_learn = heads_learn(model, self.targets)
+        self._fits_at_updates = not self.material.fits_heads(model)
         self.position = Position()
         self.taken: Counter[str] = Counter()
         self.epochs: list[dict[str, Any]] = []
@@ -122,6 +123,8 @@ class Loop:
             self.position = self.position.next_epoch()
             if self.selection.stale(self.settings.patience):
                 break
+        if heads is not None and not self._fits_at_updates:
+            self._fit_heads(heads)
         self.selection.restore(self.model)
 
     def _train_round(self, phase: Phase, main: Stretch, heads: Stretch | None, part: Round) -> None:
@@ -240,7 +243,7 @@ class Loop:
     def _close_round(self, phase: Phase, heads: Stretch | None) -> None:
         if not phase.weighs_sources:
             return
-        if heads is not None:
+        if heads is not None and self._fits_at_updates:
             self._fit_heads(heads)
         given = phase, self.model, self.accelerator, self.recorder
         watched = self.watching.has_seen

@@ -9,6 +9,7 @@ from tawt.per_example import ExampleNorms
 from tawt.streams import stream
 from tawt.tasks.examples import Subset
 from tawt.training.each import EachExample
+from tawt.training.fitted import outputs_to_fit
 from tawt.training.fresh import FreshLosses
 from tawt.training.passes import check_mixed, most_passes, steps_per_epoch, why_unlimited
 from tawt.training.processes import Processes
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tawt.weights import WeightUpdate
 
 _EXPLORED = 0.05  # of the steps, so that tasks of little weight are seen now and then
+_FEWEST_HALVED = 4  # examples of a target: heads are fitted on a half of a half
 _ONE_BY_ONE = 8  # examples in a batch, each of which takes a backward pass through all of it
 _UNLIMITED = Settings()  # a phase on the target takes all of its passes
 
@@ -185,13 +187,16 @@ class Material:
         """
         if watched:
             return self._weighting.update(step=step)
-        part = self._target_part(phase)
-        fresh = self._fresh(phase, model, accelerator, update=step, target_part=part)
-        loss_of: LossOf = fresh if recorder is None else RecordedPasses(fresh, recorder)
+        half = self._target_half(phase)
+        fresh = self._fresh(phase, model, accelerator, update=step, half=half)
+        # A fit is no work that can be recorded.
+        loss_of: LossOf = fresh
+        if recorder is not None and not fresh.fitted:
+            loss_of = RecordedPasses(fresh, recorder)
         if accelerator.num_processes > 1:
             loss_of = fresh.counted
         each = self._each(phase, model, accelerator, update=step)
-        about: dict[str, Any] = {} if part is None else {"target_part": part[0]}
+        about: dict[str, Any] = {} if half is None else {"target_half": half}
         return self._weighting.update(
             model.representation,
             loss_of=loss_of,
@@ -200,6 +205,17 @@ class Material:
             touching=[model],
             **about,
         )
+
+    def fits_heads(self, model: MultiTaskModel) -> bool:
+        """Whether updates fit the targets' heads by themselves, for what they measure alone."""
+        known = [outputs_to_fit(model, self.tasks[name]) for name in self.targets]
+        return self._through_fitted and None not in known
+
+    @property
+    def _through_fitted(self) -> bool:
+        settings = self._settings
+        fresh = settings.measure == "fresh batches" and not self._units.finer
+        return fresh and settings.measure_through == "fitted heads"
 
     def aim(
         self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator, *, step: int
@@ -217,14 +233,12 @@ class Material:
         *,
         update: int,
         part: int = 1,
-        target_part: tuple[int, int] | None = None,
+        half: int | None = None,
     ) -> FreshLosses:
         settings, names = self._settings, [*self._weighting.weights.names, *self.targets]
         examples = self.examples(phase, names)
-        if target_part is not None:
-            examples |= {
-                name: self._one_of(name, examples[name], *target_part) for name in self.targets
-            }
+        if half is not None:
+            examples |= {name: self._half_of(name, examples[name], half) for name in self.targets}
         counts = dict.fromkeys(names, settings.gradient_examples)
         if settings.target_examples is not None:
             counts |= dict.fromkeys(self.targets, settings.target_examples)
@@ -239,6 +253,7 @@ class Material:
             device=accelerator.device,
             autocast=accelerator.autocast,
             part=Processes.of(accelerator).own_part,
+            fits_heads=self._through_fitted,
         )
 
     def _each(
@@ -267,25 +282,18 @@ class Material:
             part=Processes.of(accelerator).own_part,
         )
 
-    def _target_part(self, phase: Phase) -> tuple[int, int] | None:
-        """Which part of the targets' examples the next update takes, and of how many.
-
-        Parts come in another order in every round of them, so that a history which keeps every
-        second update, say, keeps some of each.
-        """
-        if not self._weighting.judges_sources:
+    def _target_half(self, phase: Phase) -> int | None:
+        """Which half of the targets' examples the next update sees; none, if it may see all."""
+        if self._settings.target_from == "all" or not self._weighting.judges_sources:
             return None
         fewest = min(map(len, self.examples(phase, self.targets).values()))
-        parts = min(self._settings.target_parts, fewest // 2)
-        if parts < 2:
-            return None
-        turn, place = divmod(self._weighting.history.updates, parts)
-        return int(stream(self._seed, "target part", turn).permutation(parts)[place]), parts
+        return self._weighting.history.updates % 2 if fewest >= _FEWEST_HALVED else None
 
-    def _one_of(self, name: str, examples: Examples, part: int, parts: int) -> Examples:
-        """One of so many parts of a target's examples."""
-        order = stream(self._seed, "target parts", name).permutation(len(examples))
-        return Subset(examples, order[part::parts])
+    def _half_of(self, name: str, examples: Examples, half: int) -> Examples:
+        """One half of a target's examples, cut anew for every second update."""
+        turn = self._weighting.history.updates // 2
+        order = stream(self._seed, "target halves", name, turn).permutation(len(examples))
+        return Subset(examples, order[half::2])
 
     def _halves(self, name: str) -> dict[str, Examples]:
         train = self.tasks[name].train

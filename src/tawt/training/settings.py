@@ -16,6 +16,8 @@ USUAL_PASSES = 12.0
 _MOST = 1_000_000_000  # of whatever is counted
 _CHOICES = {
     "measure": ("fresh batches", "training steps"),
+    "measure_through": ("trained heads", "fitted heads"),
+    "target_from": ("all", "halves in turn"),
     "decay": ("linear", "none"),
     "precision": ("fp32", "bf16"),
     "sampling": ("size", "weight", "mixed"),
@@ -99,10 +101,17 @@ class Settings:
     """Examples of the target at an update, which all sources are compared with; as many as
     `gradient_examples` by default."""
 
-    target_parts: int = 1
-    """Parts that the target's examples are divided into, of which each update takes the next. What
-    updates find then differs as much as with other examples of the target, which tells a finding
-    from chance."""
+    target_from: Literal["all", "halves in turn"] = "all"
+    """Which of the target's examples an update draws from. With halves, successive updates see the
+    two halves of them, cut anew each time: how far these differ says what other examples of the
+    target would show, so that a finding can be told from chance."""
+
+    measure_through: Literal["trained heads", "fitted heads"] = "trained heads"
+    """Whether the gradients of an update pass through heads as training has left them, or through
+    linear heads that are fitted to the end on the vectors of the moment (half of the examples
+    through the head of the other half). Only the latter say what the representation is worth to a
+    task: a head in training asks first for what has nothing to do with it. For heads that are a
+    linear layer, on whole tasks."""
 
     unit_examples: int | None = None
     """Weights on groups or examples: how many examples of each source are measured at an update;
@@ -145,7 +154,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         self._check_numbers()
-        self._at_least("batch_size", "accumulation", "gradient_examples", "target_parts", low=1)
+        self._at_least("batch_size", "accumulation", "gradient_examples", low=1)
         self._at_least(
             "head_epochs", "max_nonfinite", "workers", "weight_decay", "update_growth", low=0
         )

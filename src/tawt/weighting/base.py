@@ -197,7 +197,7 @@ class Weighting(ABC):
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
         group: ProcessGroup | None = None,
-        target_part: int | None = None,
+        target_half: int | None = None,
     ) -> WeightUpdate | None:
         """Move the weights, if they move at all, and say what happened."""
 

@@ -56,7 +56,7 @@ class Fixed(Weighting):
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
         group: ProcessGroup | None = None,
-        target_part: int | None = None,
+        target_half: int | None = None,
     ) -> WeightUpdate | None:
         """Do nothing: no batch is drawn and no gradient is taken."""
         return None

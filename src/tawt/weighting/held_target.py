@@ -149,7 +149,7 @@ class HeldTarget(Weighting):
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
         group: ProcessGroup | None = None,
-        target_part: int | None = None,
+        target_half: int | None = None,
     ) -> WeightUpdate:
         """Measure the sources on fresh batches and move their weights.
 
@@ -178,7 +178,7 @@ class HeldTarget(Weighting):
         number = self.history.updates + 1 if step is None else step
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
-        line = written(self.weights, measured, step=number, skipped=reason, target_part=target_part)
+        line = written(self.weights, measured, step=number, skipped=reason, target_half=target_half)
         self.history.append(replace(line, losses=plain_numbers(measured.losses)))
         return self.history[-1]
 

@@ -12,12 +12,15 @@ seen towards zero, so that evidence decides how fast weights move.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 _LEAD = 0.1**2  # prior variance of a lead: cosines of most tasks differ by about a tenth
 _WANDER = 0.03**2  # variance by which the level moves from one step to the next
@@ -101,6 +104,12 @@ class Leads:
         inside = centred @ self._covariance[:-1, :-1] @ centred
         errors = np.sqrt(inside.diagonal().clip(min=0.0))
         return dict(zip(self.names, errors.tolist(), strict=True))
+
+    def scores(self) -> NDArray[np.float64]:
+        """Leads in units of their error, that of all sources together; they are shrunk already."""
+        leads = np.array([*self.found().values()])
+        square = float(np.square([*self.errors().values()]).mean())
+        return leads / math.sqrt(square) if square > 0 else np.zeros_like(leads)
 
     def state_dict(self) -> dict[str, Any]:
         """All of it, as plain values."""

@@ -30,11 +30,15 @@ class UpdateRule:
     alignment: Alignment = field(default_factory=Cosine)
     """What is measured: `Cosine(scale=c)` or `CurvatureWeighted(curvature)`."""
 
-    step: Literal["mirror", "projected"] = "mirror"
-    """Mirror descent (eq. mirror_descent), or projected gradient, which can reach zero."""
+    step: Literal["mirror", "projected", "evidence"] = "mirror"
+    """Mirror descent (eq. mirror_descent); projected gradient, which can reach zero; or "evidence":
+    the logarithm of a weight is η times the lead of its source in units of what the lead may be off
+    by, so that weights are as far apart as what was measured can tell, in any problem. For whole
+    tasks, measured by a cosine."""
 
     step_size: float = 1.0
-    """η."""
+    """η. With "evidence", a source is weighed e^η times the average source for every standard error
+    by which it leads."""
 
     own_alignment: OwnAlignment = "itself"
     """In joint training the target competes too. "itself" compares its gradient with itself, so
@@ -44,7 +48,8 @@ class UpdateRule:
     anchor: float = 0.0
     """How far, as a share, each step first returns towards the initial weights. With 0 alignments
     add up for ever and the best source ends with everything; with 0.05 weights follow an average
-    over about twenty updates. It is mirror descent with a penalty (λ/η)·KL(ω‖ω⁰)."""
+    over about twenty updates. It is mirror descent with a penalty (λ/η)·KL(ω‖ω⁰). With "evidence":
+    the share by which a measurement counts less at every further update."""
 
     ratio_bound: float | None = None
     """β of W_β: no weight may exceed β times another, as the theorem assumes. It keeps a source
@@ -63,8 +68,10 @@ class UpdateRule:
             raise ConfigError(
                 f"`step_size` (η) must be positive and finite; got {self.step_size!r}."
             )
-        if self.step not in ("mirror", "projected"):
-            raise ConfigError(f'`step` must be "mirror" or "projected"; got {self.step!r}.')
+        if self.step not in ("mirror", "projected", "evidence"):
+            raise ConfigError(
+                f'`step` must be "mirror", "projected" or "evidence"; got {self.step!r}.'
+            )
         if self.own_alignment not in ("itself", "held-out"):
             raise ConfigError(
                 f'`own_alignment` must be "itself" or "held-out"; got {self.own_alignment!r}.'
@@ -87,7 +94,12 @@ class UpdateRule:
 
     @classmethod
     def robust(cls) -> Self:
-        """Our defaults; `docs/decisions/003-robust-preset.md` argues each."""
+        """Our defaults for weights on tasks; `docs/decisions/024-evidence.md` argues each."""
+        return cls(own_alignment="held-out", step="evidence", anchor=0.1)
+
+    @classmethod
+    def bounded(cls) -> Self:
+        """Our defaults for weights on groups and examples: mirror descent inside W_10."""
         return cls(own_alignment="held-out", ratio_bound=10.0)
 
 

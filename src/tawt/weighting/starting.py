@@ -57,6 +57,16 @@ def initial_weights(
     return weights.moved(simplex.with_share(weights.logs, members, low=low, high=high))
 
 
+def usual_rule(units: Units | None) -> UpdateRule:
+    """The rule of weights for which none is given.
+
+    Args:
+        units: What they are put on, if not on tasks.
+    """
+    finer = units is not None and bool(units.finer)
+    return UpdateRule.bounded() if finer else UpdateRule.robust()
+
+
 def started(
     sources: Sequence[str],
     target: Mapping[str, float],
@@ -103,9 +113,10 @@ def started(
 
 def _check_units(units: Units, sources: Sequence[str], rule: UpdateRule) -> None:
     known_names(units.names, sources, what="units")
-    if units.finer and rule.step == "projected":
+    if units.finer and rule.step != "mirror":
         raise WeightsError(
-            'Weights on groups and examples move by mirror descent; use step="mirror".'
+            "Weights on groups and examples move by mirror descent; use UpdateRule.bounded(), or "
+            'step="mirror".'
         )
 
 

@@ -42,6 +42,21 @@ class Stepping:
     share: tuple[float, float]
     by_size: bool
 
+    @property
+    def competing(self) -> Tensor:
+        """Which weights are compared with each other; a share that is held is in no competition."""
+        low, high = self.share
+        return ~self.members if low == high else torch.ones_like(self.members)
+
+    def placed(self, scores: Tensor) -> Tensor:
+        """Logarithms of the weights that leads in units of their errors give.
+
+        Args:
+            scores: Of each weight; zero for one that does not compete.
+        """
+        logs = self.initial + self.rule.step_size * scores.to(self.initial)
+        return self.allowed(torch.log_softmax(logs, dim=0))
+
     def moved(self, logs: Tensor, gradient: Tensor) -> Tensor:
         """Logarithms of the weights after a step."""
         rule = self.rule

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from tawt.errors import TrainingError, WeightsError
 from tawt.given import names_of
 from tawt.gradients import trainable
@@ -19,6 +21,7 @@ from tawt.hypergradient import (
 from tawt.ranks import Ranks
 from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
+from tawt.weighting.evidence import Evidence
 from tawt.weighting.means import MeanAlignments
 from tawt.weighting.measurable import measurable, measuring
 from tawt.weighting.observable import check_observable, shares_of
@@ -26,7 +29,7 @@ from tawt.weighting.observing import Observer
 from tawt.weighting.outcome import Outcome
 from tawt.weighting.rule import TargetShare, UpdateRule, checked_rule, plain_share
 from tawt.weighting.skipping import reason_to_skip
-from tawt.weighting.starting import check_roles, convex, started
+from tawt.weighting.starting import check_roles, convex, started, usual_rule
 from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
 from tawt.weights import Finding, History, Initial, WeightUpdate, findings
@@ -103,7 +106,7 @@ class TargetAware(Weighting):
         sources = names_of(sources, what="`sources`")
         self.target = {target: 1.0} if isinstance(target, str) else convex(target)
         check_roles(sources, self.target)
-        self.rule = UpdateRule.robust() if rule is None else checked_rule(rule)
+        self.rule = usual_rule(units) if rule is None else checked_rule(rule)
         self.target_share = plain_share(target_share)
         self.history = History()
         self.weights, self._stepping = started(
@@ -116,6 +119,7 @@ class TargetAware(Weighting):
             units=units,
         )
         self._means = MeanAlignments.none(self.weights.logs)
+        self._evidence = self._no_evidence()
         self.observer = Observer.of(self.weights.names, self.target)
         """What training steps have shown, where they are observed."""
 
@@ -144,7 +148,7 @@ class TargetAware(Weighting):
     def _own_alignment(self) -> OwnAlignment:
         """As the rule says; but a target whose share is held competes with nobody."""
         held = isinstance(self.target_share, int | float)
-        alone = held and len(self.target) == 1 and self.rule.step == "mirror"
+        alone = held and len(self.target) == 1 and self.rule.step != "projected"
         return "itself" if alone else self.rule.own_alignment
 
     def follow(self, optimiser: Optimizer) -> None:
@@ -218,7 +222,7 @@ class TargetAware(Weighting):
         step: int | None = None,
         touching: Iterable[nn.Module] = (),
         group: ProcessGroup | None = None,
-        target_part: int | None = None,
+        target_half: int | None = None,
     ) -> WeightUpdate:
         """Measure every source against the target and move the weights.
 
@@ -249,8 +253,9 @@ class TargetAware(Weighting):
                 `losses_of` runs.
             group: The processes that update together; by default all, where `torch.distributed`
                 is initialised.
-            target_part: Which part of the target's examples `loss_of` draws from, where updates
-                take several in turn; `findings` tells by it what other examples might show.
+            target_half: Which half of the target's examples `loss_of` draws from, 0 and then 1,
+                where two updates in turn take the halves of a random cut, and the next two those of
+                another. It tells what other examples of the target might show.
 
         Raises:
             WeightsError: Processes differ in their configuration or in their weights.
@@ -283,7 +288,7 @@ class TargetAware(Weighting):
                 ranks=ranks,
             )
         reason = reason_to_skip(measured, self.target, first=not self.history.updates)
-        return self._move(measured, reason, ranks, step, target_part)
+        return self._move(measured, reason, ranks, step, target_half)
 
     @property
     def judges_sources(self) -> bool:
@@ -317,7 +322,7 @@ class TargetAware(Weighting):
     ) -> WeightUpdate:
         """Take the step that was measured, unless there is a reason not to, and write it down."""
         if reason is None:
-            logs = self._stepping.moved(self.weights.logs, measured.values)
+            logs = self._next(measured, part)
             # Processors differ in the last digit of an exponential, and a drift is refused.
             moved = self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
             reason = self._stepping.problem(moved.logs)
@@ -327,9 +332,28 @@ class TargetAware(Weighting):
         number = self.history.updates + 1 if step is None else step
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
-        line = written(self.weights, measured, step=number, skipped=reason, target_part=part)
+        line = written(self.weights, measured, step=number, skipped=reason, target_half=part)
         self.history.append(line)
         return self.history[-1]
+
+    def _next(self, measured: Hypergradient, part: int | None) -> Tensor:
+        """Logarithms of the weights after what was measured."""
+        if self._evidence is None:
+            return self._stepping.moved(self.weights.logs, measured.values)
+        competing = self._stepping.competing
+        if self.observer.has_seen:
+            found = self.observer.leads.scores()
+        else:
+            self._evidence.take(measured.alignments[competing].double().numpy(), half=part)
+            found = self._evidence.scores()
+        scores = torch.zeros_like(self.weights.logs)
+        scores[competing] = torch.as_tensor(found).to(scores)
+        return self._stepping.placed(scores)
+
+    def _no_evidence(self) -> Evidence | None:
+        if self.rule.step != "evidence":
+            return None
+        return Evidence(int(self._stepping.competing.sum()), forgotten=self.rule.anchor)
 
     @property
     def mean_alignments(self) -> Tensor:
@@ -349,6 +373,7 @@ class TargetAware(Weighting):
             "units": self.weights.units.fingerprint(),
             **self._means.state(finer=finer),
             **({"observed": self.observer.state_dict()} if self.observer.has_seen else {}),
+            **({} if self._evidence is None else {"evidence": self._evidence.state_dict()}),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -369,4 +394,9 @@ class TargetAware(Weighting):
         means = self._means.restored(state)
         observer = Observer.of(self.weights.names, self.target)
         observer.load_state_dict(state.get("observed"))
+        evidence = self._no_evidence()
+        if evidence is not None:
+            check_keys(state, ["evidence"])
+            evidence.load_state_dict(state["evidence"])
         self.weights, self.history, self._means, self.observer = weights, history, means, observer
+        self._evidence = evidence

@@ -21,7 +21,7 @@ def written(
     *,
     step: int,
     skipped: str | None,
-    target_part: int | None = None,
+    target_half: int | None = None,
 ) -> WeightUpdate:
     """The line of an update.
 
@@ -30,7 +30,7 @@ def written(
         measured: What moved them, or could not.
         step: What it is called.
         skipped: Why it was skipped, if it was.
-        target_part: Which part of the target's examples was measured, if there are several.
+        target_half: Which half of the target's examples was measured, where they come in turn.
     """
     return WeightUpdate(
         step=step,
@@ -41,7 +41,7 @@ def written(
         target_norm=_finite(measured.target_norm),
         skipped=skipped,
         summary=_summary(weights, measured),
-        target_part=target_part,
+        target_half=target_half,
     )
 
 

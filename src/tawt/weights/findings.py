@@ -8,10 +8,11 @@ weight, and where updates grow rarer, early ones decide. How far the mean is off
 - every update sees some examples of the sources and of the target;
 - all of them see the same target, which has so many examples and no more.
 
-Updates that take the target's examples in turn, a part of them each (`target_parts` of the
-training), show both: the means of the parts differ as much as those of other examples would. The
-variance of a source's means is drawn towards that of all sources, since three degrees of freedom
-are few. Without parts every update is taken to see other examples; the differences of successive
+Updates that see the two halves of the target's examples in turn, cut at random each time
+(`target_from` of the training), show both: half the difference of two halves varies as the mean of
+all examples would with others (the delete-half jackknife), and with the noise of an update; the
+mean of two halves with that noise alone. The variances of a source are drawn towards those of all
+sources. Without halves every update is taken to see other examples; the differences of successive
 updates are the noise then, whatever the leads do in the long run.
 
 Leads that are hardly larger than the noise say little of their sign, even those that seem to, since
@@ -94,11 +95,11 @@ def findings(
     """
     if len(sources) < 2:
         return {}
-    leads, parts = _leads(history, sources, initial or dict.fromkeys(sources, 1.0))
+    leads, halves = _leads(history, sources, initial or dict.fromkeys(sources, 1.0))
     if not len(leads):
         return {}
     means = leads.mean(0)
-    errors, freedom = _errors(leads, parts)
+    errors, freedom = _errors(leads, halves)
     signal = max(0.0, float(np.mean(means**2) - _TAKEN_OFF * np.mean(errors**2)))
     found = {}
     for name, mean, error in zip(sources, means.tolist(), errors.tolist(), strict=True):
@@ -116,17 +117,17 @@ def findings(
 def _leads(
     history: Iterable[WeightUpdate], sources: Sequence[str], initial: Mapping[str, float]
 ) -> tuple[Array, list[int | None]]:
-    """Of each source at each update that measured all of them; and the update's part."""
-    rows, parts = [], []
+    """Of each source at each update that measured all of them; and the update's half."""
+    rows, halves = [], []
     weights = np.array([initial[name] for name in sources])
     for update in history:
         given = [update.alignments.get(name) for name in sources]
         if update.skipped is None and all(value is not None for value in given):
             alignments = np.array(given, dtype=np.float64)
             rows.append(_over_others(alignments, weights))
-            parts.append(update.target_part)
+            halves.append(update.target_half)
         weights = np.array([update.weights.get(name, 0.0) for name in sources])
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(sources)), parts
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(sources)), halves
 
 
 def _over_others(alignments: Array, weights: Array) -> Array:
@@ -137,21 +138,26 @@ def _over_others(alignments: Array, weights: Array) -> Array:
     return alignments - np.divide(sums, totals, out=alike, where=totals > 0)
 
 
-def _errors(leads: Array, parts: Sequence[int | None]) -> tuple[Array, float]:
+def _errors(leads: Array, halves: Sequence[int | None]) -> tuple[Array, float]:
     """Standard errors of the mean leads, and their degrees of freedom."""
     updates, sources = leads.shape
-    known = sorted({part for part in parts if part is not None})
-    if updates < _FEWEST or (known and len(known) < 2):
+    paired = [at for at in range(updates - 1) if halves[at] == 0 and halves[at + 1] == 1]
+    if updates < _FEWEST or (any(half is not None for half in halves) and len(paired) < _FEWEST):
         return np.full(sources, np.inf), 1.0
-    if not known:
+    if not paired:
         noise = np.square(np.diff(leads, axis=0)).sum(0) / (2 * (updates - 1))
         return np.sqrt(noise / updates), 2 * (updates - 1) / 3
-    labels = np.array([-1 if part is None else part for part in parts])
-    means = np.stack([leads[labels == part].mean(0) for part in known])
-    own = means.var(0, ddof=1)
-    pooled = (own + _POOLED * own.mean()) / (1 + _POOLED)
+    first, second = leads[paired], leads[[at + 1 for at in paired]]
+    apart = _pooled(np.square((first - second) / 2).mean(0))
+    noise = _pooled(np.square(np.diff((first + second) / 2, axis=0)).mean(0) / 2)
+    square = np.maximum(apart - noise, 0.0) + noise / len(paired)
     # Leads of all sources are over each other: one of them follows from the rest.
-    return np.sqrt(pooled / len(known)), (len(known) - 1) * min(1 + _POOLED, sources - 1)
+    return np.sqrt(square), (len(paired) - 1) * min(1 + _POOLED, sources - 1)
+
+
+def _pooled(variances: Array) -> Array:
+    pooled: Array = (variances + _POOLED * variances.mean()) / (1 + _POOLED)
+    return pooled
 
 
 def _probability_below(value: float, freedom: float) -> float:

@@ -35,8 +35,8 @@ class WeightUpdate:
     """Of the weights on units finer than tasks, where there are any; the rest is about tasks."""
     losses: dict[str, float | None] = field(default_factory=dict)
     """Loss of each task that was measured, where the weighting keeps them."""
-    target_part: int | None = None
-    """Which part of the target's examples was measured, where updates take them in turn."""
+    target_half: int | None = None
+    """Which half of the target's examples was measured, where updates take them in turn."""
 
     @property
     def failure(self) -> str | None:
@@ -52,8 +52,8 @@ class WeightUpdate:
         summary = values.pop("summary")
         if not self.losses:
             del values["losses"]
-        if self.target_part is None:
-            del values["target_part"]
+        if self.target_half is None:
+            del values["target_half"]
         return values if summary is None else {**values, _SUMMARY: summary}
 
     @classmethod
@@ -100,7 +100,7 @@ _VALUES: dict[str, Callable[[Any], bool]] = {
     "norms": _are_numbers_or_none,
     "target_norm": _is_number_or_none,
     "losses": _are_numbers_or_none,
-    "target_part": lambda value: value is None or is_whole(value),
+    "target_half": lambda value: value is None or is_whole(value),
     "skipped": lambda value: value is None or isinstance(value, str),
     _SUMMARY: lambda value: value is None or isinstance(value, Mapping),
 }

@@ -1,0 +1,77 @@
+"""Losses through fitted heads, as the paper defines them.
+
+L_t(φ) is the loss of the best head on φ, and its gradient is that of the loss through this head,
+held as it is (the envelope theorem). A head in training is not the best one: while it learns what
+most of its answers are, its task's gradient is about that and says nothing of the representation;
+a task whose labels mean nothing then looks like one whose labels mean something. So every head is
+fitted anew where a gradient is measured. Each half of the examples goes through the head that was
+fitted on the other half: on examples of its own, a head has nothing left to ask for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from tawt.probes import LinearHead, Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+
+    from tawt.probes import Items
+    from tawt.tasks import MultiTaskModel, Task
+
+_RIDGE = 0.03  # decision 24
+_STEPS = 25  # of L-BFGS; the ridge makes the problem easy
+
+
+def outputs_to_fit(model: MultiTaskModel, task: Task) -> int | None:
+    """How many outputs the task's head has, if it is a linear layer of its own; none otherwise.
+
+    Example:
+        >>> import numpy as np
+        >>> from tawt.arrays import classification
+        >>> from tawt.tasks import MultiTaskModel
+        >>> task = classification("digits", train=(np.zeros((2, 3)), np.array([0, 1])))
+        >>> outputs_to_fit(MultiTaskModel(nn.Identity(), {"digits": nn.Linear(3, 2)}), task)
+        2
+        >>> deep = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        >>> outputs_to_fit(MultiTaskModel(nn.Identity(), {"digits": deep}), task)
+    """
+    if not task.kind.is_labelled or task.kind.shares_head:
+        return None
+    layers = [m for m in model.heads[task.name].modules() if list(m.parameters(recurse=False))]
+    [layer] = layers if len(layers) == 1 else [None]
+    return layer.out_features if isinstance(layer, nn.Linear) else None
+
+
+def crossed_loss(halves: Sequence[Items], own: Sequence[Items], *, classes: int) -> Tensor:
+    """The sum of the items' losses, each through the head that was fitted on the other half.
+
+    Args:
+        halves: What heads are fitted on, without a graph; one alone, if there is one example.
+        own: Of each half, what the loss is of, with its graph: all of it, or a process's part.
+        classes: Outputs of the head.
+
+    Example:
+        >>> import math
+        >>> from tawt.probes import Items
+        >>> points = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
+        >>> told = Items(points, torch.tensor([0, 1, 0, 1]))
+        >>> contrary = Items(points, torch.tensor([1, 0, 1, 0]))
+        >>> alike = crossed_loss([told, told], [told, told], classes=2)
+        >>> bool(alike < 8 * math.log(2) < crossed_loss([contrary] * 2, [told] * 2, classes=2))
+        True
+    """
+    probes = [Probe.fitted(items, classes=classes, ridge=_RIDGE, steps=_STEPS) for items in halves]
+    losses = []
+    for number, items in enumerate(own):
+        if len(items):
+            probe = probes[(number + 1) % len(probes)].calibrated(halves[number])
+            head = LinearHead.of(probe, like=items.vectors)
+            losses.append(head.losses(items.vectors, items.labels).sum())
+    return torch.stack(losses).sum()
