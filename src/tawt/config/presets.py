@@ -47,6 +47,7 @@ PRESETS: Mapping[str, Preset] = {
         target_share=0.3,
         training={
             "sampling": "weight",
+            "most_scaled": 10.0,
             "update_every": 10,
             "update_growth": 0.25,
             "gradient_examples": 48,
@@ -61,6 +62,11 @@ PRESETS: Mapping[str, Preset] = {
 FINER = Preset(
     rule=UpdateRule.bounded(),
     target_share=0.3,
-    training={"sampling": "weight", "gradient_examples": 128, "head_epochs": 5},
+    training={
+        "sampling": "weight",
+        "most_scaled": 10.0,
+        "gradient_examples": 128,
+        "head_epochs": 5,
+    },
 )
 """In place of `robust`, where weights are on groups or examples."""

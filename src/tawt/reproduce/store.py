@@ -39,6 +39,7 @@ _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
         "compile": False,
         "update_growth": 0.0,
         "target_examples": None,
+        "most_scaled": None,
         "target_from": "all",
         "measure_through": "trained heads",
     },

@@ -70,6 +70,7 @@ def run_section(
         plots.append(Plot(f"run-{position}-size", "Effective sample size", figure))
     skipped = record["skipped_updates"] + sum(record["skipped_steps"].values())
     notes = [f"{skipped} steps or updates were skipped for numbers not finite."] if skipped else []
+    notes += [text[:1].upper() + text[1:] for text in record.get("warnings", [])]
     notes += [how_measured(updates)]
     plots += _unit_plots(f"run-{position}", updates)
     return Section(

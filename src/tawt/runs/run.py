@@ -226,6 +226,7 @@ def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
         "steps": result.steps,
         "passes": result.passes,
         "findings": {name: found.to_json() for name, found in result.findings.items()},
+        "warnings": result.warnings,
         "skipped_steps": result.skipped_steps,
         "skipped_updates": sum(update.skipped is not None for update in result.history),
     }

@@ -30,6 +30,7 @@ class Record(Shape):
     multipliers: Shares
     passes: Shares = Field(default_factory=dict)
     findings: dict[str, _Finding] = Field(default_factory=dict)
+    warnings: list[str] = Field(default_factory=list)
     epochs: list[_Epoch]
     skipped_steps: dict[str, Count]
     skipped_updates: Count

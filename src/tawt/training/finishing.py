@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tawt.weighting import Weighting
 
 
-def finished(
+def finished(  # noqa: PLR0913 - what a training came to, each by its name
     material: Material,
     weighting: Weighting,
     phases: Sequence[Phase],
@@ -25,6 +25,7 @@ def finished(
     skipped: Mapping[str, int],
     taken: Mapping[str, int],
     steps: int,
+    warnings: Sequence[str],
 ) -> TrainingResult:
     """The result of a training.
 
@@ -38,6 +39,7 @@ def finished(
         skipped: Steps left out, by task.
         taken: How many examples of each task were trained on.
         steps: Taken in all.
+        warnings: What the guard has said.
     """
     in_parts = any(update.target_half is not None for update in weighting.history)
     kinds = {name: material.tasks[name].kind for name in material.targets}
@@ -57,5 +59,6 @@ def finished(
         passes=material.passes(taken),
         steps=steps,
         findings=weighting.findings() if in_parts else {},
+        warnings=list(warnings),
         outcome=weighting.outcome(),
     )

@@ -20,6 +20,7 @@ from torch import Tensor
 from tawt.training.devices import anywhere
 from tawt.training.evaluation import combined_score, evaluate_split
 from tawt.training.finishing import finished
+from tawt.training.guard import Guard
 from tawt.training.material import Material
 from tawt.training.optimisers import optimiser_state, skip_if
 from tawt.training.processes import Processes
@@ -86,6 +87,7 @@ class Loop:
         self.taken: Counter[str] = Counter()
         self.epochs: list[dict[str, Any]] = []
         self.selection = Selection()
+        self.guard = Guard()
 
     def run(
         self, keeping: Keeping, on_progress: Callable[[Progress], None] | None
@@ -139,7 +141,7 @@ class Loop:
             self.taken.update({task: len(found) for task, found in step.examples.items()})
             self.position = self.position.next_step()
             if part.closes and number == part.last:
-                self._close_round(phase, heads)
+                self._close_round(phase, main, heads)
             if closes:  # gradients that are half added up are no state to save
                 self._after_step(phase, main, heads)
 
@@ -240,7 +242,7 @@ class Loop:
             stretch.spoilt |= bad
         self.skipped.add(named, bad)
 
-    def _close_round(self, phase: Phase, heads: Stretch | None) -> None:
+    def _close_round(self, phase: Phase, main: Stretch, heads: Stretch | None) -> None:
         if not phase.weighs_sources:
             return
         if heads is not None and self._fits_at_updates:
@@ -249,6 +251,8 @@ class Loop:
         watched = self.watching.has_seen
         update = self.material.update(*given, step=self.position.total, watched=watched)
         if update is not None:
+            weights = self.weighting.weights.shares()
+            self.guard.look(main.schedule, weights, self.weighting.history)
             self._log({f"weight/{name}": share for name, share in update.weights.items()})
 
     def _fit_heads(self, heads: Stretch) -> None:
@@ -323,6 +327,7 @@ class Loop:
             "skipped": self.processes.largest(self.skipped.tally),
             "taken": dict(self.taken),
             "watching": self.watching.state(),
+            "guard": dict(self.guard.said),
         }
 
     def _restore_model(self, saved: Mapping[str, Any]) -> None:
@@ -334,6 +339,7 @@ class Loop:
         self.taken.update(saved["taken"])
         self.skipped.tally.copy_(saved["skipped"])
         self.watching.restore(saved["watching"])
+        self.guard.said.update(saved["guard"])
 
     def _result(self) -> TrainingResult:
         splits = {split: self._predictions(split) for split in ("dev", "test")}
@@ -348,4 +354,5 @@ class Loop:
             skipped=self.skipped.counts(),
             taken=self.taken,
             steps=self.position.total,
+            warnings=list(self.guard.said.values()),
         )

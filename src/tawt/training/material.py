@@ -154,6 +154,7 @@ class Material:
             phase=phase.name,
             steps_per_epoch=steps_per_epoch(limited, epochs),
             most_passes=most_passes(sizes, limited, batch_size=batch_size, epochs=epochs),
+            most_scaled=self._settings.most_scaled,
             epochs=epochs,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )

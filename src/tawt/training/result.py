@@ -48,6 +48,8 @@ class TrainingResult:
     steps: int = 0
     findings: dict[str, Finding] = field(default_factory=dict)
     """Whether each source helps or hurts, where updates took the target's examples in parts."""
+    warnings: list[str] = field(default_factory=list)
+    """What was seen to go wrong by the weights, a sentence each."""
     outcome: Outcome | None = None
     """The weights of all units, and how well each agreed with the target; `Outcome.weights.units`
     says what they are put on."""

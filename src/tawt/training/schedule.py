@@ -63,6 +63,7 @@ class Schedule:
             over more often. What that leaves for a task is spread over the steps to come, so
             that one of large weight is not used up before the others have taught anything.
         epochs: How many of this length there are, for `most_passes`.
+        most_scaled: When sampling by size: the most that a step's loss is multiplied by.
         lengths: Of the examples of tasks where they differ.
 
     Example:
@@ -100,6 +101,8 @@ class Schedule:
     often."""
     epochs: int = 1
     """How many there are, for `most_passes`."""
+    most_scaled: float | None = None
+    """When sampling by size: the most that a loss is multiplied by."""
     lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
@@ -154,7 +157,8 @@ class Schedule:
         """
         if self.sampling != "size":
             return factor(shares[task], floor=self._floor, tasks=len(self.sizes))
-        return shares[task] * self.length * examples / self.sizes[task]
+        scale = shares[task] * self.length * examples / self.sizes[task]
+        return scale if self.most_scaled is None else min(scale, self.most_scaled)
 
     def _shuffled(self, epoch: int) -> list[Step]:
         draw = stream(self.seed, self.phase, "epoch", epoch)

@@ -69,6 +69,11 @@ class Settings:
     examples of all tasks, ω_t of them from task t. Tasks that are mixed must share the whole
     model."""
 
+    most_scaled: float | None = None
+    """With `sampling: size`: no step's loss is multiplied by more than this. A task of few examples
+    and a large weight is seen in few steps, and losses that are scaled a hundredfold undo what all
+    others have learned. By default there is no limit, as in the paper."""
+
     steps: int | None = None
     """Steps on the sources, in place of `epochs` passes over them; `epochs` then says into how many
     parts of the same length they are divided, after each of which dev examples are scored. With
@@ -166,7 +171,7 @@ class Settings:
         self._check_budget()
         for name in (
             *("clip_norm", "update_every", "patience", "unit_examples", "target_examples"),
-            "steps",
+            *("steps", "most_scaled"),
         ):
             value = getattr(self, name)
             if value is not None and not value > 0:

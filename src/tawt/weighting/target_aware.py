@@ -332,7 +332,14 @@ class TargetAware(Weighting):
         number = self.history.updates + 1 if step is None else step
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
-        line = written(self.weights, measured, step=number, skipped=reason, target_half=part)
+        line = written(
+            self.weights,
+            measured,
+            step=number,
+            skipped=reason,
+            target_half=part,
+            targets=self.target,
+        )
         self.history.append(line)
         return self.history[-1]
 

@@ -22,6 +22,7 @@ def written(
     step: int,
     skipped: str | None,
     target_half: int | None = None,
+    targets: Mapping[str, float] | None = None,
 ) -> WeightUpdate:
     """The line of an update.
 
@@ -30,6 +31,7 @@ def written(
         measured: What moved them, or could not.
         step: What it is called.
         skipped: Why it was skipped, if it was.
+        targets: Whose loss is kept, with their shares; nobody's by default.
         target_half: Which half of the target's examples was measured, where they come in turn.
     """
     return WeightUpdate(
@@ -39,6 +41,7 @@ def written(
         alignments=plain_numbers(measured.means),
         norms=plain_numbers(measured.norms),
         target_norm=_finite(measured.target_norm),
+        target_loss=_target_loss(measured, targets),
         skipped=skipped,
         summary=_summary(weights, measured),
         target_half=target_half,
@@ -53,6 +56,12 @@ def _summary(weights: SourceWeights, measured: Hypergradient) -> dict[str, Any] 
     known = None if error is None else _finite(error)
     # Differences without a finite error were of no use, which the log has said.
     return {**found, "way": measured.way, "relative_error": known}
+
+
+def _target_loss(measured: Hypergradient, targets: Mapping[str, float] | None) -> float | None:
+    if targets is None or not all(name in measured.losses for name in targets):
+        return None
+    return _finite(sum(share * measured.losses[name] for name, share in targets.items()))
 
 
 def plain_numbers(values: Mapping[str, float]) -> dict[str, float | None]:

@@ -30,6 +30,8 @@ class WeightUpdate:
     norms: dict[str, float | None] = field(default_factory=dict)
     """Gradient norm of each unit."""
     target_norm: float | None = None
+    target_loss: float | None = None
+    """Loss of the target where it was measured; the mean of several by their shares."""
     skipped: str | None = None
     summary: dict[str, Any] | None = None
     """Of the weights on units finer than tasks, where there are any; the rest is about tasks."""
@@ -52,6 +54,8 @@ class WeightUpdate:
         summary = values.pop("summary")
         if not self.losses:
             del values["losses"]
+        if self.target_loss is None:
+            del values["target_loss"]
         if self.target_half is None:
             del values["target_half"]
         return values if summary is None else {**values, _SUMMARY: summary}
@@ -99,6 +103,7 @@ _VALUES: dict[str, Callable[[Any], bool]] = {
     "alignments": _are_numbers_or_none,
     "norms": _are_numbers_or_none,
     "target_norm": _is_number_or_none,
+    "target_loss": _is_number_or_none,
     "losses": _are_numbers_or_none,
     "target_half": lambda value: value is None or is_whole(value),
     "skipped": lambda value: value is None or isinstance(value, str),
