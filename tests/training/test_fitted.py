@@ -1,0 +1,230 @@
+"""Gradients through fitted heads are those of the best head's loss, and of nothing else."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tawt.arrays import MLP, classification, regression
+from tawt.probes import Items, LinearHead, Probe
+from tawt.streams import stream
+from tawt.tasks import MultiTaskModel
+from tawt.training import PreTraining, Settings, train
+from tawt.training.fitted import crossed_loss, outputs_to_fit
+from tawt.training.fresh import FreshLosses
+from tawt.weighting import Fixed, TargetAware
+
+WIDTH = 5
+
+
+def rows(seed, size, *, labels="true"):
+    """Eight features, of which the first three say the label; or labels that say nothing."""
+    draw = stream(seed, "rows")
+    inputs = draw.normal(size=(size, 8))
+    found = inputs[:, :3].argmax(1)
+    return inputs, draw.permutation(found) if labels == "shuffled" else found
+
+
+def fresh(tasks, model, *, count=64, part=slice(None), fits_heads=True):
+    return FreshLosses(
+        model,
+        {task.name: task for task in tasks},
+        {task.name: task.train for task in tasks},
+        counts=dict.fromkeys((task.name for task in tasks), count),
+        weighting=Fixed([task.name for task in tasks]),
+        seed=0,
+        update=1,
+        device=torch.device("cpu"),
+        autocast=nullcontext,
+        part=part,
+        fits_heads=fits_heads,
+    )
+
+
+def model_of(tasks, *, seed=0, **options):
+    torch.manual_seed(seed)
+    return MultiTaskModel.for_tasks(MLP((8,), widths=(WIDTH,), **options), tasks, width=WIDTH)
+
+
+def gradient(loss, model):
+    return torch.cat(
+        [g.flatten() for g in torch.autograd.grad(loss, model.representation.parameters())]
+    )
+
+
+def test_the_gradient_is_that_of_the_best_heads_loss():
+    """The envelope theorem: fit again at both sides of a step of the representation."""
+    draw = torch.Generator().manual_seed(0)
+    inputs = torch.randn(60, 4, generator=draw, dtype=torch.float64)
+    labels = (inputs[:, 0] + 0.5 * torch.randn(60, generator=draw, dtype=torch.float64) > 0).long()
+    turn = torch.randn(4, 3, generator=draw, dtype=torch.float64)
+    way = torch.randn(4, 3, generator=draw, dtype=torch.float64)
+
+    def least(matrix):
+        """By a slow and obvious way: gradient descent on weight and bias, to the end."""
+        points = inputs @ matrix
+        weight = torch.zeros(2, 3, dtype=torch.float64, requires_grad=True)
+        bias = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+        for _ in range(3000):
+            loss = nn.functional.cross_entropy(points @ weight.T + bias, labels)
+            loss = loss + 0.05 * weight.square().sum()
+            slopes = torch.autograd.grad(loss, [weight, bias])
+            with torch.no_grad():
+                weight -= 0.5 * slopes[0]
+                bias -= 0.5 * slopes[1]
+        return float(loss.detach())
+
+    matrix = turn.clone().requires_grad_()
+    vectors = inputs @ matrix
+    spread = (vectors - vectors.mean(0)).square().mean().sqrt().detach()
+    probe = Probe.fitted(Items(vectors.detach(), labels), ridge=float(0.1 / spread**2))
+    head = LinearHead.of(probe, like=vectors)
+    loss = head.losses(vectors, labels).mean()
+    [found] = torch.autograd.grad(loss, matrix)
+    step = 1e-4
+    expected = (least(turn + step * way) - least(turn - step * way)) / (2 * step)
+    torch.testing.assert_close(float((found * way).sum()), expected, rtol=1e-4, atol=1e-7)
+
+
+def test_a_calibrated_head_asks_for_no_other_size_of_vectors():
+    draw = torch.Generator().manual_seed(0)
+    vectors = torch.randn(2, 80, 6, generator=draw, dtype=torch.float64)
+    labels = (vectors[..., 0] > 0).long() + (vectors[..., 1] > 0.5).long()
+    labels[1, :20] = labels[1, :20].flip(0)
+    probe = Probe.fitted(Items(vectors[0], labels[0])).calibrated(Items(vectors[1], labels[1]))
+    size = torch.ones((), dtype=torch.float64, requires_grad=True)
+    scaled = probe.centre + size * (vectors[1] - probe.centre)
+    LinearHead.of(probe, like=scaled).losses(scaled, labels[1]).mean().backward()
+    assert abs(float(size.grad)) < 1e-9
+    assert float(probe.weight.abs().max()) > 0
+
+
+def test_of_a_regression_too():
+    draw = torch.Generator().manual_seed(0)
+    vectors = torch.randn(2, 50, 3, generator=draw, dtype=torch.float64)
+    answers = vectors @ torch.tensor([1.0, -2.0, 0.0], dtype=torch.float64)
+    answers[1] *= 0.5
+    probe = Probe.fitted(Items(vectors[0], answers[0])).calibrated(Items(vectors[1], answers[1]))
+    slopes = (vectors[1] - probe.centre) / probe.spread @ probe.weight.T
+    residual = answers[1] - probe.bias - slopes[:, 0]
+    assert float((residual * slopes[:, 0]).sum()) == pytest.approx(0, abs=1e-9)
+
+
+def test_shuffled_labels_do_not_point_where_the_honest_ones_do():
+    """Heads that training has just begun with point the same way for both."""
+    tasks = [
+        classification("honest", train=rows(1, 600)),
+        classification("shuffled", train=rows(1, 600, labels="shuffled")),
+        classification("goal", train=rows(3, 200)),
+    ]
+    model = model_of(tasks)
+    with torch.no_grad():  # as confident in a wrong label as a young head can be
+        for task in tasks:
+            model.heads[task.name].weight.copy_(model.heads["goal"].weight)
+            model.heads[task.name].bias.copy_(torch.tensor([4.0, 0.0, 0.0]))
+    cosines = {}
+    for fits in (False, True):
+        losses = fresh(tasks, model, count=200, fits_heads=fits)
+        found = {task.name: gradient(losses(task.name), model) for task in tasks}
+        cosines[fits] = {
+            name: float(nn.functional.cosine_similarity(found[name], found["goal"], dim=0))
+            for name in ("honest", "shuffled")
+        }
+    assert cosines[False]["shuffled"] > 0.8
+    assert cosines[True]["shuffled"] < 0.4
+    assert cosines[True]["honest"] > cosines[True]["shuffled"] + 0.4
+
+
+def test_processes_parts_come_to_the_whole():
+    tasks = [classification("goal", train=rows(3, 90))]
+    model = model_of(tasks)
+    whole, count = fresh(tasks, model, count=50).counted("goal")
+    parts = [
+        fresh(tasks, model, count=50, part=slice(n, None, 3)).counted("goal") for n in range(3)
+    ]
+    assert [number for _, number in parts] == [17, 17, 16]
+    mean = sum(loss * number for loss, number in parts) / count
+    torch.testing.assert_close(mean, whole)
+    torch.testing.assert_close(gradient(mean, model), gradient(whole, model), rtol=1e-4, atol=1e-7)
+
+
+def test_a_part_without_examples_counts_nothing():
+    tasks = [classification("goal", train=rows(3, 4))]
+    loss, count = fresh(tasks, model_of(tasks), count=2, part=slice(3, None, 4)).counted("goal")
+    assert (float(loss), count) == (0.0, 0)
+
+
+def test_a_single_example_is_measured_through_its_own_head():
+    item = Items(torch.randn(1, 3, requires_grad=True), torch.tensor([1]))
+    loss = crossed_loss([item.detached()], [item], classes=3)
+    assert torch.isfinite(loss)
+    assert loss.requires_grad
+
+
+def test_heads_that_are_no_linear_layer_stay_as_they_are():
+    tasks = [classification("goal", train=rows(3, 90))]
+    deep = nn.Sequential(nn.Linear(WIDTH, 4), nn.ReLU(), nn.Linear(4, 3))
+    model = MultiTaskModel(MLP((8,), widths=(WIDTH,)), {"goal": deep})
+    assert outputs_to_fit(model, tasks[0]) is None
+    one, other = (fresh(tasks, model, fits_heads=fits)("goal") for fits in (False, True))
+    assert torch.equal(one, other)
+
+
+def test_a_dropout_before_the_layer_is_no_matter():
+    tasks = [classification("goal", train=rows(3, 90))]
+    head = nn.Sequential(nn.Dropout(0.5), nn.Linear(WIDTH, 3))
+    model = MultiTaskModel(MLP((8,), widths=(WIDTH,)), {"goal": head})
+    assert outputs_to_fit(model, tasks[0]) == 3
+
+
+def test_the_model_is_left_as_it_was():
+    inputs, labels = rows(3, 90)
+    tasks = [
+        classification("goal", train=(inputs, labels)),
+        regression("near", train=(inputs, inputs[:, 0])),
+    ]
+    model = model_of(tasks, dropout=0.5)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    losses = fresh(tasks, model)
+    for task in tasks:
+        losses(task.name).backward()
+    after = model.state_dict()
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+    assert all(p.grad is None for p in model.heads.parameters())
+
+
+def test_heads_of_the_target_are_fitted_before_fine_tuning_alone(monkeypatch):
+    """Updates fit their own; what fine-tuning begins with is fitted once."""
+    fitted = []
+    from tawt.training import loop
+
+    monkeypatch.setattr(
+        loop.Loop, "_fit_heads", lambda self, heads: fitted.append(self.position.total)
+    )
+    tasks = [
+        classification("near", train=rows(1, 80)),
+        classification("goal", train=rows(3, 40), test=rows(4, 20)),
+    ]
+    for through, expected in (("fitted heads", [20]), ("trained heads", [5, 10, 15, 20])):
+        fitted.clear()
+        train(
+            model_of(tasks),
+            tasks=tasks,
+            target="goal",
+            paradigm=PreTraining(epochs=1, fine_tune_epochs=1),
+            weighting=TargetAware(sources=["near"], target="goal", target_share=None),
+            settings=Settings(
+                sampling="weight", steps=20, batch_size=8, update_every=5, measure_through=through
+            ),
+        )
+        assert fitted == expected
+
+
+def test_items_join():
+    some, more = Items(torch.zeros(2, 3), torch.zeros(2)), Items(torch.ones(1, 3), torch.ones(1))
+    assert len(some + more) == 3
+    assert len(Items.joined([])) == 0
+    assert (some + Items.joined([])).labels.tolist() == [0, 0]
+    assert np.isclose(float((some + more).vectors.sum()), 3)
