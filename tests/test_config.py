@@ -335,7 +335,8 @@ def test_overrides_replace_and_add(write):
 
 def test_a_preset_can_be_overridden(write):
     config = load(write(GOOD), {"weighting.preset": "robust"})
-    assert config.weighting.ratio_bound == PRESETS["robust"].weighting["ratio_bound"] == 10
+    assert config.weighting.ratio_bound == PRESETS["robust"].weighting["ratio_bound"] is None
+    assert config.weighting.step == PRESETS["robust"].weighting["step"] == "evidence"
 
 
 @pytest.mark.parametrize(
@@ -395,7 +396,7 @@ def test_every_default_is_written_out():
     values = yaml.safe_load(dumped(parsed(BASE)))
     assert set(values) == set(RunConfig.model_fields)
     assert values["training"]["clip_norm"] == 1.0
-    assert values["weighting"]["ratio_bound"] == 10.0
+    assert values["weighting"]["anchor"] == 0.1
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What is said of a source (helps, hurts, cannot tell) is right as often as it claims."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,30 +10,30 @@ from tawt.arrays import classification
 from tawt.config import parsed
 from tawt.report.words import said_of
 from tawt.runs import run
-from tawt.streams import stream
 from tawt.training import JointTraining, SourcesOnly
 from tawt.training.fresh import FreshLosses
 from tawt.weighting import Fixed, TargetAware
-from tawt.weights import WeightUpdate, findings
+from tawt.weights import History, WeightUpdate, findings
 from tawt.weights.findings import _probability_below
 from tests import test_watching
 from tests.test_watching import rows, tasks_of, trained
 
 DIMENSIONS = 40
+HALVES = {"measure": "fresh batches", "target_from": "halves in turn"}
 
 
-def history_of(alignments, *, parts=None, weights=None):
+def history_of(alignments, *, halves=None, weights=None):
     """Updates of these rows, of sources s0, s1, …, by weights that stay as they are."""
     names = [f"s{place}" for place in range(alignments.shape[1])]
     shares = weights or dict.fromkeys(names, 1 / len(names))
-    turns = [None] * len(alignments) if parts is None else parts
+    turns = [None] * len(alignments) if halves is None else halves
     return [
         WeightUpdate(step, shares, {}, dict(zip(names, row, strict=True)), target_half=part)
         for step, (row, part) in enumerate(zip(alignments.tolist(), turns, strict=True))
     ], names
 
 
-def world(draw, *, sources, examples, updates, parts, spread, noise):
+def world(draw, *, sources, examples, updates, halved, spread, noise):
     """Cosines that updates would measure, and the leads they would find with endless examples.
 
     Gradients of single examples are drawn around those of their task; the target has so many.
@@ -52,7 +51,7 @@ def world(draw, *, sources, examples, updates, parts, spread, noise):
     for update in range(updates):
         if update % 2 == 0:
             order = draw.permutation(examples)
-        mine = order if parts is None else order[update % 2 :: 2]
+        mine = order[update % 2 :: 2] if halved else order
         batch = target[draw.choice(mine, min(16, len(mine)), replace=False)].mean(0)
         fresh = tasks + size / 2 * draw.normal(size=tasks.shape)
         lengths = np.linalg.norm(fresh, axis=1) * np.linalg.norm(batch)
@@ -61,7 +60,7 @@ def world(draw, *, sources, examples, updates, parts, spread, noise):
     return np.array(rows), truth
 
 
-def judged(*, examples, updates, parts, runs=500, seed=0):
+def judged(*, examples, updates, halved, runs=500, seed=0):
     """How many statements are right, of how many, of how many sources."""
     draw = np.random.default_rng(seed)
     right = said = asked = 0
@@ -71,12 +70,12 @@ def judged(*, examples, updates, parts, runs=500, seed=0):
             sources=int(draw.choice([2, 4, 8])),
             examples=examples,
             updates=updates,
-            parts=parts,
+            halved=halved,
             spread=draw.choice([0.01, 0.03, 0.1, 0.3]),
             noise=draw.choice([0.5, 1.0, 2.0]),
         )
-        turns = None if parts is None else [update % 2 for update in range(updates)]
-        history, names = history_of(rows, parts=turns)
+        turns = [update % 2 for update in range(updates)] if halved else None
+        history, names = history_of(rows, halves=turns)
         for lead, finding in zip(truth, findings(history, names).values(), strict=True):
             asked += 1
             if finding.verdict != "cannot tell":
@@ -88,20 +87,20 @@ def judged(*, examples, updates, parts, runs=500, seed=0):
 @pytest.mark.parametrize("examples", [16, 32, 100])
 @pytest.mark.parametrize("updates", [8, 40])
 def test_of_what_is_said_at_90_percent_at_least_85_is_right(examples, updates):
-    right, said, asked = judged(examples=examples, updates=updates, parts=4)
+    right, said, asked = judged(examples=examples, updates=updates, halved=True)
     assert right / said >= 0.85
     assert said / asked > 0.1
 
 
-def test_without_parts_it_is_right_where_the_target_has_examples_enough():
-    right, said, asked = judged(examples=4000, updates=20, parts=None)
+def test_without_halves_it_is_right_where_the_target_has_examples_enough():
+    right, said, asked = judged(examples=4000, updates=20, halved=False)
     assert right / said >= 0.85
     assert said / asked > 0.15
 
 
-def test_without_parts_few_examples_of_the_target_are_believed_too_much():
-    """Which is why updates take parts: all of them see the same few examples."""
-    right, said, _ = judged(examples=16, updates=40, parts=None)
+def test_without_halves_few_examples_of_the_target_are_believed_too_much():
+    """Which is why updates take halves: all of them see the same few examples."""
+    right, said, _ = judged(examples=16, updates=40, halved=False)
     assert right / said < 0.85
 
 
@@ -136,9 +135,9 @@ def test_of_few_updates_nothing_is_said(kept):
     assert {found.verdict for found in findings(history, names).values()} <= {"cannot tell"}
 
 
-def test_of_one_part_nothing_is_said():
+def test_of_one_half_nothing_is_said():
     rows = np.random.default_rng(0).normal(0.5, 0.01, size=(9, 2)) * [1, -1]
-    history, names = history_of(rows, parts=[0] * 9)
+    history, names = history_of(rows, halves=[0] * 9)
     assert [found.verdict for found in findings(history, names).values()] == ["cannot tell"] * 2
 
 
@@ -173,7 +172,7 @@ def weighting(**options):
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_updates_take_the_targets_examples_in_turn(joint, monkeypatch):
+def test_updates_see_the_halves_of_the_target_in_turn(joint, monkeypatch):
     seen = []
     made = FreshLosses.__init__
 
@@ -185,41 +184,37 @@ def test_updates_take_the_targets_examples_in_turn(joint, monkeypatch):
     monkeypatch.setattr(FreshLosses, "__init__", noting)
     paradigm = JointTraining(epochs=3) if joint else SourcesOnly(epochs=3)
     weights = weighting(target_share=0.3 if joint else None)
-    settings = {
-        "measure": "fresh batches",
-        "sampling": "weight",
-        "steps": 100,
-        "update_every": 10,
-        "target_parts": 4,
-    }
+    settings = {"sampling": "weight", "steps": 100, "update_every": 10, **HALVES}
     _, result = trained(weights, paradigm=paradigm, settings=settings)
-    turns = [update.target_part for update in result.history]
-    assert sorted(turns[:4]) == sorted(turns[4:8]) == [0, 1, 2, 3]
-    assert seen == [seen[turns.index(turn)] for turn in turns]
-    assert [len(part) for part in seen[:4]] == [16] * 4
-    assert len(set.union(*seen)) == 64
+    assert [update.target_half for update in result.history] == [0, 1] * 5
+    assert [len(half) for half in seen] == [32] * 10
+    for first, second in zip(seen[::2], seen[1::2], strict=True):
+        assert not first & second  # halves of one cut
+    assert len({frozenset(half) for half in seen}) == 10  # and every cut is another
     assert set(weights.findings()) == {"near", "far"}
 
 
-@pytest.mark.parametrize(("examples", "parts"), [(3, 1), (5, 2), (8, 4), (64, 4)])
-def test_parts_have_two_examples_each_or_there_are_none(examples, parts, monkeypatch):
+@pytest.mark.parametrize(("examples", "halves"), [(3, False), (4, True), (64, True)])
+def test_targets_of_fewer_than_four_examples_are_not_halved(examples, halves, monkeypatch):
     few = classification("goal", train=rows(3, examples), dev=rows(4, 15), test=rows(5, 15))
     monkeypatch.setattr(test_watching, "tasks_of", lambda size: [*tasks_of(size)[:2], few])
-    settings = {"measure": "fresh batches", "update_every": 10, "target_parts": 4}
     _, result = trained(
-        weighting(target_share=None), paradigm=SourcesOnly(epochs=3), settings=settings
+        weighting(target_share=None),
+        paradigm=SourcesOnly(epochs=3),
+        settings={"update_every": 5, **HALVES},
     )
-    expected = {None} if parts == 1 else set(range(parts))
-    assert {update.target_part for update in result.history} == expected
-    assert bool(result.findings) == (parts > 1)
+    assert {update.target_half for update in result.history} == ({0, 1} if halves else {None})
+    assert bool(result.findings) == halves
 
 
-def test_a_history_that_is_thinned_keeps_some_of_each_part():
-    """Every second update, or every fourth, is of parts in no order."""
-    turns = [stream(0, "target part", turn).permutation(4).tolist() for turn in range(200)]
-    order = [part for turn in turns for part in turn]
-    for step in (2, 4):
-        assert min(Counter(order[::step]).values()) > 200 / step / 2
+def test_a_history_that_is_thinned_keeps_pairs_of_halves():
+    history = History(most=100)
+    shares = {"a": 0.5, "b": 0.5}
+    for step in range(1000):
+        history.append(WeightUpdate(step, shares, {}, target_half=step % 2))
+    kept = [update.step for update in history[:-1]]
+    assert kept[::2] == [step for step in kept if step % 2 == 0]
+    assert kept[1::2] == [step + 1 for step in kept[: len(kept) // 2 * 2 : 2]]
 
 
 def test_leads_before_the_first_update_are_over_the_weights_it_began_with():
@@ -231,16 +226,16 @@ def test_leads_before_the_first_update_are_over_the_weights_it_began_with():
     assert found.lead == pytest.approx((0.5 - 0.3 + 5 * rest) / 6)
 
 
-def test_a_saved_history_keeps_the_parts():
+def test_a_saved_history_keeps_the_halves():
     weights = weighting(target_share=None)
-    settings = {"measure": "fresh batches", "update_every": 10, "target_parts": 2}
+    settings = {"update_every": 10, **HALVES}
     trained(weights, paradigm=SourcesOnly(epochs=2), settings=settings)
     again = weighting(target_share=None)
     again.load_state_dict(weights.state_dict())
     assert again.findings() == weights.findings()
-    parts = [update.target_part for update in again.history]
-    assert parts == [update.target_part for update in weights.history]
-    assert set(parts) == {0, 1}
+    halves = [update.target_half for update in again.history]
+    assert halves == [update.target_half for update in weights.history]
+    assert set(halves) == {0, 1}
 
 
 def test_weights_that_are_held_find_nothing():
@@ -256,7 +251,7 @@ def test_a_run_records_and_shows_its_findings(tmp_path):
         "epochs": 1,
         "target_epochs": 1,
         "model": {"kind": "mlp", "widths": [8]},
-        "training": {"update_every": 10, "target_parts": 2},
+        "training": {"update_every": 5},
     }
     record = run(parsed(config), tmp_path / "run")
     assert set(record["findings"]) == {"parity", "noise"}
@@ -266,5 +261,5 @@ def test_a_run_records_and_shows_its_findings(tmp_path):
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     for found in record["findings"].values():
         assert f"<td>{said_of(found)}</td>" in page
-    whole = run(parsed(config | {"training": {"update_every": 10}}), tmp_path / "whole")
+    whole = run(parsed(config | {"training": {"target_from": "all"}}), tmp_path / "whole")
     assert whole["findings"] == {}

@@ -181,9 +181,10 @@ def test_weights_of_zero_and_rounded_ones_are_a_state():
 
 
 def test_a_state_of_plain_numbers_is_taken_to_the_last_digit():
-    weighting = updated(rule=UpdateRule(step_size=0.3))
+    rule = UpdateRule(step_size=0.3)
+    weighting = updated(rule=rule)
     state = in_tensors(weighting)
     for logs in (state["logs"].tolist(), state["logs"].numpy()):
-        other = TargetAware(sources=["a", "b"], target="goal", target_share=None)
+        other = TargetAware(sources=["a", "b"], target="goal", target_share=None, rule=rule)
         other.load_state_dict({**state, "logs": logs})
         assert torch.equal(other.weights.logs, weighting.weights.logs)

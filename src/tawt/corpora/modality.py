@@ -31,13 +31,14 @@ _TRAINING = {
     "gradient_examples": 16,  # windows, each of which is hundreds of tokens
 }
 _ROBUST: Mapping[str, Mapping[str, Any]] = {
-    "weighting": {},
+    "weighting": {"step": "mirror", "scale": 6.0, "anchor": 0.1, "ratio_bound": None},
     "training": {
         "sampling": "mixed",
         "update_every": 5,
         "update_growth": 0.25,
         "gradient_examples": 2,
         "target_examples": 32,
+        "target_from": "all",
         "most_passes": "usual",
     },
 }

@@ -13,9 +13,9 @@ _MOST = 10_000  # updates kept: a few ten megabytes with a dozen tasks
 
 
 class History(Sequence[WeightUpdate]):
-    """Every update; of very many every second, then every fourth, and so on, and the newest.
+    """Every update; of very many every second pair, then every fourth, and so on, and the newest.
 
-    Up to `most` updates it is a list of all of them. What is left out is still counted.
+    Pairs stay together, since two updates in turn may see the halves of a target's examples. Up to `most` updates it is a list of all of them. What is left out is still counted.
 
     Args:
         kept: Updates to begin with.
@@ -29,7 +29,7 @@ class History(Sequence[WeightUpdate]):
         >>> for step in range(1, 11):
         ...     history.append(WeightUpdate(step, {"a": 1.0}, {"a": 0.0}))
         >>> [update.step for update in history], history.updates
-        ([1, 5, 9, 10], 10)
+        ([1, 2, 9, 10], 10)
     """
 
     def __init__(self, kept: Iterable[WeightUpdate] = (), *, most: int = _MOST) -> None:
@@ -44,16 +44,16 @@ class History(Sequence[WeightUpdate]):
 
     def append(self, update: WeightUpdate) -> None:
         """Add the newest."""
-        if self._kept and (self.updates - 1) % self._every:
+        if self._kept and (self.updates - 1) // 2 % self._every:
             self._leave_out(self._kept.pop())
         self._kept.append(update)
         self.updates += 1
         if len(self._kept) > self._most:
             before, newest = self._kept, self._kept[-1]
             self._every *= 2
-            self._kept = [u for at, u in enumerate(before) if at % 2 == 0 or u is newest]
+            self._kept = [u for at, u in enumerate(before) if at // 2 % 2 == 0 or u is newest]
             for at, left in enumerate(before):
-                if at % 2 and left is not newest:
+                if at // 2 % 2 and left is not newest:
                     self._leave_out(left)
 
     def _leave_out(self, update: WeightUpdate) -> None:
