@@ -15,7 +15,8 @@ _MOST = 10_000  # updates kept: a few ten megabytes with a dozen tasks
 class History(Sequence[WeightUpdate]):
     """Every update; of very many every second pair, then every fourth, and so on, and the newest.
 
-    Pairs stay together, since two updates in turn may see the halves of a target's examples. Up to `most` updates it is a list of all of them. What is left out is still counted.
+    Up to `most` updates it is a list of all of them. What is left out is still counted. Pairs stay
+    together, since two updates in turn may see the halves of a target's examples.
 
     Args:
         kept: Updates to begin with.
