@@ -190,3 +190,27 @@ def test_a_step_that_is_none_is_refused():
     with pytest.raises(ConfigError, match="evidence"):
         UpdateRule(step="hunch")
     assert Fixed(["a"]).history == []
+
+
+def test_a_weight_has_an_interval():
+    """Where it would be, were its lead less or more by what it may be off."""
+    rows, halves = np.clip(rows_of(3, 12), -0.9, 0.9), [number % 2 for number in range(12)]
+    weights = updated(weighting(), rows, halves=halves)
+    scores = evidence_of(rows, halves=halves, forgotten=0.1).scores()
+    for place, (name, finding) in enumerate(weights.findings().items()):
+        ends = []
+        for off in (-1.645, 1.645):
+            moved = scores.copy()
+            moved[place] += off
+            ends.append(float(np.exp(moved[place]) / np.exp(moved).sum()))
+        assert finding.weight_interval == pytest.approx(tuple(ends))
+        assert ends[0] < weights[name] < ends[1]
+    bounded = updated(weighting(rule=UpdateRule.bounded()), rows)
+    assert {found.weight_interval for found in bounded.findings().values()} == {None}
+
+
+def test_the_history_keeps_the_error():
+    rows = np.clip(rows_of(3, 4), -0.9, 0.9)
+    weights = updated(weighting(), rows)
+    assert weights.history[-1].error == pytest.approx(evidence_of(rows, forgotten=0.1).error)
+    assert updated(weighting(rule=UpdateRule.bounded()), rows).history[-1].error is None

@@ -25,7 +25,7 @@ from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as 
 from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
 from tawt.cli.shortening import largest, more
 from tawt.compare import tables
-from tawt.report.words import said_of, times
+from tawt.report.words import said_of, share_of, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -169,7 +169,7 @@ def weights_table(
     """
     table = Table(title="final weights", title_justify="left", header_style="bold")
     table.add_column("task")
-    table.add_column("share ω", justify="right")
+    table.add_column("share ω (nine of ten runs)" if findings else "share ω", justify="right")
     table.add_column("multiplier of each example", justify="right")
     table.add_column("passes", justify="right")
     if findings:
@@ -177,7 +177,8 @@ def weights_table(
     shown = largest(weights)
     for name in shown:
         had = times(passes[name]) if name in passes else ""
-        cells = [f"{weights[name]:.4f}", f"{multipliers[name]:.3g}", had]
+        share = share_of(weights[name], (findings or {}).get(name))
+        cells = [share, f"{multipliers[name]:.3g}", had]
         said = [said_of(findings.get(name))] if findings else []
         table.add_row(cell(name), *cells, *said)
     if len(shown) < len(weights):

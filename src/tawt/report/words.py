@@ -34,6 +34,17 @@ def times(count: float) -> str:
     return f"{count:.1f}" if count >= 1 else f"{count:.2f}"
 
 
+def share_of(share: float, finding: Mapping[str, Any] | None) -> str:
+    """A weight, and where it would lie in nine of ten runs, if that is known.
+
+    Example:
+        >>> share_of(0.25, None), share_of(0.25, {"weight_interval": [0.125, 0.5]})
+        ('0.2500', '0.2500 (0.12 to 0.5)')
+    """
+    ends = (finding or {}).get("weight_interval")
+    return f"{share:.4f}" + (f" ({ends[0]:.2g} to {ends[1]:.2g})" if ends else "")
+
+
 def said_of(finding: Mapping[str, Any] | None) -> str:
     """What a record says of a source, and how surely.
 

@@ -8,7 +8,7 @@ from tawt import files
 from tawt.errors import RunError
 from tawt.report import Plot, Section, build_page, figures
 from tawt.report.units import how_measured, unit_tables
-from tawt.report.words import said_of, times
+from tawt.report.words import said_of, share_of, times
 from tawt.runs.folder import PAGE, RunFolder
 from tawt.runs.reading import record_of, shown_units_of, updates_of
 
@@ -79,7 +79,7 @@ def run_section(
         tables=unit_tables(shown_units_of(folder)),
         final={
             name: (
-                f"{share:.4f}",
+                share_of(share, record.get("findings", {}).get(name)),
                 _multiplier(record["multipliers"].get(name)),
                 _passes(record.get("passes", {}).get(name)),
                 said_of(record.get("findings", {}).get(name)),

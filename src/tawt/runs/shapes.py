@@ -19,6 +19,7 @@ class _Finding(Shape):
     error: Number | None
     probability: Annotated[float, Field(ge=0, le=1)]
     verdict: Literal["helps", "hurts", "cannot tell"]
+    weight_interval: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
 
 
 class Record(Shape):

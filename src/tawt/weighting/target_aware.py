@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from tawt.units import Units
 
 _log = logging.getLogger(__name__)
+
+_NINE_OF_TEN = 1.645  # standard errors to either side
 
 
 class TargetAware(Weighting):
@@ -301,7 +304,34 @@ class TargetAware(Weighting):
             return {}
         sources = [name for name in self.weights.names if name not in self.target]
         began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
-        return findings(self.history, sources, initial=began)
+        found = findings(self.history, sources, initial=began)
+        ends = self._intervals()
+        return {
+            name: replace(finding, weight_interval=ends.get(name))
+            for name, finding in found.items()
+        }
+
+    def _intervals(self) -> dict[str, tuple[float, float]]:
+        """Of each weight that goes by evidence: those that its score, less or more, would give."""
+        if self._evidence is None:
+            return {}
+        scores, ends = self._scores(), {}
+        for place in self._stepping.competing.nonzero().flatten().tolist():
+            off = torch.zeros_like(scores)
+            off[place] = _NINE_OF_TEN
+            low, high = (
+                float(self._stepping.placed(scores + sign * off)[place].exp()) for sign in (-1, 1)
+            )
+            ends[self.weights.names[place]] = low, high
+        return ends
+
+    def _scores(self) -> Tensor:
+        """Leads in units of their error, of units that compete; zero for others."""
+        assert self._evidence is not None
+        found = self.observer.leads if self.observer.has_seen else self._evidence
+        scores = torch.zeros_like(self.weights.logs)
+        scores[self._stepping.competing] = torch.as_tensor(found.scores()).to(scores)
+        return scores
 
     def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
         """Move the weights by the training steps that were observed since the last update."""
@@ -339,6 +369,7 @@ class TargetAware(Weighting):
             skipped=reason,
             target_half=part,
             targets=self.target,
+            error=None if self._evidence is None else self._evidence.error,
         )
         self.history.append(line)
         return self.history[-1]
@@ -347,15 +378,10 @@ class TargetAware(Weighting):
         """Logarithms of the weights after what was measured."""
         if self._evidence is None:
             return self._stepping.moved(self.weights.logs, measured.values)
-        competing = self._stepping.competing
-        if self.observer.has_seen:
-            found = self.observer.leads.scores()
-        else:
-            self._evidence.take(measured.alignments[competing].double().numpy(), half=part)
-            found = self._evidence.scores()
-        scores = torch.zeros_like(self.weights.logs)
-        scores[competing] = torch.as_tensor(found).to(scores)
-        return self._stepping.placed(scores)
+        if not self.observer.has_seen:
+            alignments = measured.alignments[self._stepping.competing]
+            self._evidence.take(alignments.double().numpy(), half=part)
+        return self._stepping.placed(self._scores())
 
     def _no_evidence(self) -> Evidence | None:
         if self.rule.step != "evidence":

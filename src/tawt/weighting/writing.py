@@ -23,6 +23,7 @@ def written(
     skipped: str | None,
     target_half: int | None = None,
     targets: Mapping[str, float] | None = None,
+    error: float | None = None,
 ) -> WeightUpdate:
     """The line of an update.
 
@@ -32,6 +33,7 @@ def written(
         step: What it is called.
         skipped: Why it was skipped, if it was.
         targets: Whose loss is kept, with their shares; nobody's by default.
+        error: Of a lead, where weights go by it.
         target_half: Which half of the target's examples was measured, where they come in turn.
     """
     return WeightUpdate(
@@ -39,6 +41,7 @@ def written(
         weights=weights.shares(),
         log_weights=plain_numbers(weights.log_shares()),
         alignments=plain_numbers(measured.means),
+        error=None if error is None else _finite(error),
         norms=plain_numbers(measured.norms),
         target_norm=_finite(measured.target_norm),
         target_loss=_target_loss(measured, targets),

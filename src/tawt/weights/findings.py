@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -54,6 +54,9 @@ class Finding:
     """Standard error of that; infinite where nothing can be said of it."""
     probability: float
     """That it helps: that its lead is positive."""
+    weight_interval: tuple[float, float] | None = None
+    """Where its final weight would lie in nine of ten runs with other examples, where weights go by
+    evidence."""
 
     @property
     def verdict(self) -> Literal["helps", "hurts", "cannot tell"]:
@@ -62,11 +65,12 @@ class Finding:
             return "helps"
         return "hurts" if self.probability <= 1 - SURE else "cannot tell"
 
-    def to_json(self) -> dict[str, float | str | None]:
+    def to_json(self) -> dict[str, Any]:
         """In values that JSON knows: an error that is not known is none."""
         error = self.error if math.isfinite(self.error) else None
         known = {"lead": self.lead, "error": error, "probability": self.probability}
-        return {**known, "verdict": self.verdict}
+        ends = {} if self.weight_interval is None else {"weight_interval": [*self.weight_interval]}
+        return {**known, "verdict": self.verdict, **ends}
 
 
 def findings(

@@ -27,6 +27,8 @@ class WeightUpdate:
     alignments: dict[str, float | None] = field(default_factory=dict)
     """What moved the weights: of each unit its cosine, or inner product under the curvature, with
     the target; or its excess loss."""
+    error: float | None = None
+    """Standard error of a source's lead over the others so far, where weights go by it."""
     norms: dict[str, float | None] = field(default_factory=dict)
     """Gradient norm of each unit."""
     target_norm: float | None = None
@@ -54,10 +56,9 @@ class WeightUpdate:
         summary = values.pop("summary")
         if not self.losses:
             del values["losses"]
-        if self.target_loss is None:
-            del values["target_loss"]
-        if self.target_half is None:
-            del values["target_half"]
+        for name in ("error", "target_loss", "target_half"):
+            if values[name] is None:
+                del values[name]
         return values if summary is None else {**values, _SUMMARY: summary}
 
     @classmethod
@@ -104,6 +105,7 @@ _VALUES: dict[str, Callable[[Any], bool]] = {
     "norms": _are_numbers_or_none,
     "target_norm": _is_number_or_none,
     "target_loss": _is_number_or_none,
+    "error": _is_number_or_none,
     "losses": _are_numbers_or_none,
     "target_half": lambda value: value is None or is_whole(value),
     "skipped": lambda value: value is None or isinstance(value, str),
