@@ -396,7 +396,7 @@ def test_every_default_is_written_out():
     values = yaml.safe_load(dumped(parsed(BASE)))
     assert set(values) == set(RunConfig.model_fields)
     assert values["training"]["clip_norm"] == 1.0
-    assert values["weighting"]["anchor"] == 0.1
+    assert values["weighting"]["step"] == "evidence"
 
 
 @pytest.mark.parametrize(

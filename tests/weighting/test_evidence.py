@@ -16,10 +16,13 @@ from tawt.weighting.evidence import Evidence, shrunk
 SOURCES = ["a", "b", "c", "d"]
 
 
-def evidence_of(rows, *, halves=None, forgotten=0.0):
-    found = Evidence(len(rows[0]), forgotten=forgotten)
+def evidence_of(rows, *, halves=None, steps=None):
+    """After updates at steps 1, 2, …, or at those."""
+    found = Evidence(len(rows[0]))
     for number, row in enumerate(rows):
-        found.take(np.asarray(row, float), half=None if halves is None else halves[number])
+        half = None if halves is None else halves[number]
+        step = number + 1 if steps is None else steps[number]
+        found.take(np.asarray(row, float), step=step, half=half)
     return found
 
 
@@ -30,19 +33,20 @@ def rows_of(seed, updates, *, spread=0.2, noise=0.05, sources=4):
 
 def test_the_error_is_that_of_a_mean_of_updates():
     """Without halves: the noise of an update over the root of their number."""
-    found = evidence_of(rows_of(0, 4000, noise=0.05))
+    found = evidence_of(rows_of(0, 4000, noise=0.05), steps=[1] * 4000)
     assert found.error == pytest.approx(0.05 / np.sqrt(4000), rel=0.05)
 
 
-def test_recent_updates_count_most_and_the_error_knows():
+@pytest.mark.parametrize("steps", [range(1, 401), [round(1.05**k * 100) for k in range(400)]])
+def test_an_update_counts_by_how_far_training_was(steps):
     rows = rows_of(0, 400, noise=0.05)
-    found = evidence_of(rows, forgotten=0.1)
-    factors = 0.9 ** np.arange(400)[::-1]
+    found = evidence_of(rows, steps=steps)
+    factors = np.sqrt(np.array(steps) / steps[-1])
     leads = rows - rows.mean(1, keepdims=True)
     expected = (factors[:, None] * leads).sum(0) / factors.sum()
     np.testing.assert_allclose(found.leads, expected)
     effective = factors.sum() ** 2 / (factors**2).sum()
-    assert found.error == pytest.approx(0.05 / np.sqrt(effective), rel=0.5)
+    assert found.error == pytest.approx(0.05 / np.sqrt(effective), rel=0.25)
 
 
 @pytest.mark.parametrize(("examples", "noise"), [(20, 0.01), (20, 0.2), (200, 0.05)])
@@ -83,14 +87,12 @@ def test_laws(seed, updates, in_halves):
     """Permuted sources have permuted scores, and what all have in common changes nothing."""
     rows = rows_of(seed, updates)
     halves = [number % 2 for number in range(updates)] if in_halves else None
-    scores = evidence_of(rows, halves=halves, forgotten=0.1).scores()
+    scores = evidence_of(rows, halves=halves).scores()
     order = np.random.default_rng(seed).permutation(4)
-    mixed = evidence_of(rows[:, order], halves=halves, forgotten=0.1).scores()
+    mixed = evidence_of(rows[:, order], halves=halves).scores()
     np.testing.assert_allclose(mixed, scores[order], atol=1e-9)
     level = np.random.default_rng(seed + 1).normal(size=(updates, 1))
-    np.testing.assert_allclose(
-        evidence_of(rows + level, halves=halves, forgotten=0.1).scores(), scores, atol=1e-6
-    )
+    np.testing.assert_allclose(evidence_of(rows + level, halves=halves).scores(), scores, atol=1e-6)
     assert abs(scores.sum()) < 1e-6 * (1 + np.abs(scores).max())
 
 
@@ -102,7 +104,7 @@ def test_scores_do_not_depend_on_the_scale_of_what_is_measured():
 
 
 def weighting(**options):
-    rule = UpdateRule(step="evidence", anchor=0.1)
+    rule = UpdateRule(step="evidence")
     given = {"sources": SOURCES, "target": "goal", "target_share": None, "rule": rule}
     return TargetAware(**given | options)
 
@@ -124,14 +126,14 @@ def updated(weights, rows, *, halves=None):
 def test_logarithms_of_weights_are_scores():
     rows = np.clip(rows_of(3, 12), -0.9, 0.9)
     weights = updated(weighting(), rows)
-    scores = evidence_of(rows, forgotten=0.1).scores()
+    scores = evidence_of(rows).scores()
     logs = np.log([weights[name] for name in SOURCES])
     np.testing.assert_allclose(logs - logs.mean(), scores, atol=1e-9)
 
 
 def test_the_step_size_multiplies_them():
     rows = np.clip(rows_of(3, 12), -0.9, 0.9)
-    half = updated(weighting(rule=UpdateRule(step="evidence", anchor=0.1, step_size=0.5)), rows)
+    half = updated(weighting(rule=UpdateRule(step="evidence", step_size=0.5)), rows)
     whole = updated(weighting(), rows)
     logs = {w: np.log([w[name] for name in SOURCES]) for w in (half, whole)}
     np.testing.assert_allclose(
@@ -196,7 +198,7 @@ def test_a_weight_has_an_interval():
     """Where it would be, were its lead less or more by what it may be off."""
     rows, halves = np.clip(rows_of(3, 12), -0.9, 0.9), [number % 2 for number in range(12)]
     weights = updated(weighting(), rows, halves=halves)
-    scores = evidence_of(rows, halves=halves, forgotten=0.1).scores()
+    scores = evidence_of(rows, halves=halves).scores()
     for place, (name, finding) in enumerate(weights.findings().items()):
         ends = []
         for off in (-1.645, 1.645):
@@ -212,5 +214,5 @@ def test_a_weight_has_an_interval():
 def test_the_history_keeps_the_error():
     rows = np.clip(rows_of(3, 4), -0.9, 0.9)
     weights = updated(weighting(), rows)
-    assert weights.history[-1].error == pytest.approx(evidence_of(rows, forgotten=0.1).error)
+    assert weights.history[-1].error == pytest.approx(evidence_of(rows).error)
     assert updated(weighting(rule=UpdateRule.bounded()), rows).history[-1].error is None

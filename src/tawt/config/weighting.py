@@ -103,8 +103,8 @@ class WeightingConfig(Section):
     own_alignment: Literal["itself", "held-out"] = "held-out"
     """Joint training with a learned target share: what the target is compared with."""
     anchor: float = Field(0.0, ge=0, lt=1)
-    """How far each step first returns towards the initial weights; with `step: evidence`, by how
-    much less a measurement counts at every further update."""
+    """With `step: mirror` or `projected`: how far each step first returns towards the initial
+    weights."""
     ratio_bound: float | None = Field(None, ge=1)
     """β: no weight may exceed β times another."""
 

@@ -7,9 +7,10 @@ halves of the target's examples, cut at random each time, both can be told: half
 two halves varies as the mean over all examples would with other examples (the delete-half
 jackknife), and with the noise of an update; the mean of two halves with that noise alone.
 
-Leads are means over the last updates, since what helps changes while a model learns. They are
-shrunk by what remains of their squares when those of the errors are taken off (James and Stein), so
-that leads that are no larger than their errors move nothing.
+Leads are means over updates. What helps changes while a model learns, so what was measured when
+training was a quarter as far counts half as much. They are shrunk by what remains of their squares
+when those of the errors are taken off (James and Stein), so that leads that are no larger than
+their errors move nothing.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _GUESS = 0.1**2  # variance of a lead at one update, before differences have shown it
 _WORTH = 2.0  # differences that the guess counts as
+_AGE = 0.5  # power of how far training was, beside how far it is
 _SUMS = ("updates", "squares", "halves", "pairs", "halves_count", "pairs_count")
 
 
@@ -37,39 +39,41 @@ class Evidence:
 
     Args:
         count: Units that compete.
-        forgotten: Share by which what was measured counts less at every further update.
 
     Example:
         >>> import numpy as np
-        >>> evidence = Evidence(2, forgotten=0.1)
-        >>> for off in (0.02, -0.02, 0.01, -0.01):
-        ...     evidence.take(np.array([0.4 + off, 0.1 - off]))
+        >>> evidence = Evidence(2)
+        >>> for step, off in enumerate((0.02, -0.02, 0.01, -0.01), start=1):
+        ...     evidence.take(np.array([0.4 + off, 0.1 - off]), step=step)
         >>> first, second = evidence.scores()
         >>> bool(first > 2), bool(second < -2)
         (True, True)
     """
 
-    def __init__(self, count: int, *, forgotten: float) -> None:
-        self._forgotten = forgotten
+    def __init__(self, count: int) -> None:
+        self._step = 0
         self._sum = np.zeros(count)
         self._last: Array | None = None  # of the update before, or the mean of the pair before
         self._first: Array | None = None  # of a pair that is not complete
         self._sums = dict.fromkeys(_SUMS, 0.0)
 
-    def take(self, alignments: Array, *, half: int | None = None) -> None:
+    def take(self, alignments: Array, *, step: int, half: int | None = None) -> None:
         """Take in what an update has measured.
 
         Args:
             alignments: Of every unit.
+            step: How far training is.
             half: Which half of the target's examples it saw, 0 and then 1; none, if each update
                 sees examples of its own.
         """
         leads = alignments - alignments.mean()
-        kept, sums = 1 - self._forgotten, self._sums
+        sums, now = self._sums, max(step, self._step, 1)
+        kept = (max(self._step, 1) / now) ** _AGE
+        self._step = now
         self._sum = kept * self._sum + leads
         for name in sums:
             sums[name] *= kept
-        sums["squares"] = kept * sums["squares"] + 1  # of the factors that updates count by
+        sums["squares"] = kept * sums["squares"] + 1  # of what updates count
         sums["updates"] += 1
         if half is None:
             self._compare(leads)
@@ -120,6 +124,7 @@ class Evidence:
     def state_dict(self) -> dict[str, Any]:
         """All of it, as plain values."""
         return {
+            "step": self._step,
             "sum": self._sum.tolist(),
             "last": None if self._last is None else self._last.tolist(),
             "first": None if self._first is None else self._first.tolist(),
@@ -134,7 +139,7 @@ class Evidence:
         """
         try:
             found = {name: self._array(state[name]) for name in ("sum", "last", "first")}
-            sums = {name: state[name] for name in _SUMS}
+            sums = {name: state[name] for name in ("step", *_SUMS)}
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(
                 f"`evidence` of the saved state is not what `state_dict` returned ({error!r}). "
@@ -143,6 +148,7 @@ class Evidence:
         if found["sum"] is None or not all(map(is_number, sums.values())):
             raise WeightsError("`evidence` of the saved state must be finite numbers.")
         self._sum, self._last, self._first = found["sum"], found["last"], found["first"]
+        self._step = int(sums.pop("step"))
         self._sums = {name: float(value) for name, value in sums.items()}
 
     def _array(self, values: Any) -> Array | None:

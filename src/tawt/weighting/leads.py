@@ -20,8 +20,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
 _LEAD = 0.1**2  # prior variance of a lead: cosines of most tasks differ by about a tenth
 _WANDER = 0.03**2  # variance by which the level moves from one step to the next
 _JUMP = 0.2**2  # and when the direction is taken anew
@@ -105,11 +103,10 @@ class Leads:
         errors = np.sqrt(inside.diagonal().clip(min=0.0))
         return dict(zip(self.names, errors.tolist(), strict=True))
 
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> dict[str, float]:
         """Leads in units of their error, that of all sources together; they are shrunk already."""
-        leads = np.array([*self.found().values()])
-        square = float(np.square([*self.errors().values()]).mean())
-        return leads / math.sqrt(square) if square > 0 else np.zeros_like(leads)
+        error = math.sqrt(float(np.square([*self.errors().values()]).mean()))
+        return {name: lead / error if error else 0.0 for name, lead in self.found().items()}
 
     def state_dict(self) -> dict[str, Any]:
         """All of it, as plain values."""

@@ -48,8 +48,7 @@ class UpdateRule:
     anchor: float = 0.0
     """How far, as a share, each step first returns towards the initial weights. With 0 alignments
     add up for ever and the best source ends with everything; with 0.05 weights follow an average
-    over about twenty updates. It is mirror descent with a penalty (λ/η)·KL(ω‖ω⁰). With "evidence":
-    the share by which a measurement counts less at every further update."""
+    over about twenty updates. It is mirror descent with a penalty (λ/η)·KL(ω‖ω⁰)."""
 
     ratio_bound: float | None = None
     """β of W_β: no weight may exceed β times another, as the theorem assumes. It keeps a source
@@ -95,7 +94,7 @@ class UpdateRule:
     @classmethod
     def robust(cls) -> Self:
         """Our defaults for weights on tasks; `docs/decisions/024-evidence.md` argues each."""
-        return cls(own_alignment="held-out", step="evidence", anchor=0.1)
+        return cls(own_alignment="held-out", step="evidence")
 
     @classmethod
     def bounded(cls) -> Self:

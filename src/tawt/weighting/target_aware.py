@@ -328,9 +328,13 @@ class TargetAware(Weighting):
     def _scores(self) -> Tensor:
         """Leads in units of their error, of units that compete; zero for others."""
         assert self._evidence is not None
-        found = self.observer.leads if self.observer.has_seen else self._evidence
-        scores = torch.zeros_like(self.weights.logs)
-        scores[self._stepping.competing] = torch.as_tensor(found.scores()).to(scores)
+        competing, scores = self._stepping.competing, torch.zeros_like(self.weights.logs)
+        if self.observer.has_seen:
+            found = self.observer.leads.scores()
+            known = [found[name] for name in self.weights.names]
+            scores[competing] = scores.new_tensor(known)[competing]
+        else:
+            scores[competing] = torch.as_tensor(self._evidence.scores()).to(scores)
         return scores
 
     def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
@@ -351,15 +355,15 @@ class TargetAware(Weighting):
         part: int | None = None,
     ) -> WeightUpdate:
         """Take the step that was measured, unless there is a reason not to, and write it down."""
+        number = self.history.updates + 1 if step is None else step
         if reason is None:
-            logs = self._next(measured, part)
+            logs = self._next(measured, number, part)
             # Processors differ in the last digit of an exponential, and a drift is refused.
             moved = self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
             reason = self._stepping.problem(moved.logs)
             if reason is None:
                 self.weights = moved
                 self._means.take(measured)
-        number = self.history.updates + 1 if step is None else step
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
         line = written(
@@ -374,19 +378,19 @@ class TargetAware(Weighting):
         self.history.append(line)
         return self.history[-1]
 
-    def _next(self, measured: Hypergradient, part: int | None) -> Tensor:
+    def _next(self, measured: Hypergradient, step: int, part: int | None) -> Tensor:
         """Logarithms of the weights after what was measured."""
         if self._evidence is None:
             return self._stepping.moved(self.weights.logs, measured.values)
         if not self.observer.has_seen:
             alignments = measured.alignments[self._stepping.competing]
-            self._evidence.take(alignments.double().numpy(), half=part)
+            self._evidence.take(alignments.double().numpy(), step=step, half=part)
         return self._stepping.placed(self._scores())
 
     def _no_evidence(self) -> Evidence | None:
         if self.rule.step != "evidence":
             return None
-        return Evidence(int(self._stepping.competing.sum()), forgotten=self.rule.anchor)
+        return Evidence(int(self._stepping.competing.sum()))
 
     @property
     def mean_alignments(self) -> Tensor:
