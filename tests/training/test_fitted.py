@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from tawt.arrays import MLP, classification, regression
-from tawt.probes import Items, LinearHead, Probe
+from tawt.probes import Items, LinearHead, Probe, sureness
 from tawt.streams import stream
 from tawt.tasks import MultiTaskModel
 from tawt.training import PreTraining, Settings, train
@@ -93,7 +93,8 @@ def test_a_calibrated_head_asks_for_no_other_size_of_vectors():
     vectors = torch.randn(2, 80, 6, generator=draw, dtype=torch.float64)
     labels = (vectors[..., 0] > 0).long() + (vectors[..., 1] > 0.5).long()
     labels[1, :20] = labels[1, :20].flip(0)
-    probe = Probe.fitted(Items(vectors[0], labels[0])).calibrated(Items(vectors[1], labels[1]))
+    probe, other = Probe.fitted(Items(vectors[0], labels[0])), Items(vectors[1], labels[1])
+    probe = probe.scaled(sureness([(probe, other)]))
     size = torch.ones((), dtype=torch.float64, requires_grad=True)
     scaled = probe.centre + size * (vectors[1] - probe.centre)
     LinearHead.of(probe, like=scaled).losses(scaled, labels[1]).mean().backward()
@@ -106,7 +107,8 @@ def test_of_a_regression_too():
     vectors = torch.randn(2, 50, 3, generator=draw, dtype=torch.float64)
     answers = vectors @ torch.tensor([1.0, -2.0, 0.0], dtype=torch.float64)
     answers[1] *= 0.5
-    probe = Probe.fitted(Items(vectors[0], answers[0])).calibrated(Items(vectors[1], answers[1]))
+    probe, other = Probe.fitted(Items(vectors[0], answers[0])), Items(vectors[1], answers[1])
+    probe = probe.scaled(sureness([(probe, other)]))
     slopes = (vectors[1] - probe.centre) / probe.spread @ probe.weight.T
     residual = answers[1] - probe.bias - slopes[:, 0]
     assert float((residual * slopes[:, 0]).sum()) == pytest.approx(0, abs=1e-9)
@@ -228,3 +230,10 @@ def test_items_join():
     assert len(Items.joined([])) == 0
     assert (some + Items.joined([])).labels.tolist() == [0, 0]
     assert np.isclose(float((some + more).vectors.sum()), 3)
+
+
+def test_where_no_label_comes_twice_heads_are_fitted_on_everything():
+    """A target of one example a label."""
+    tasks = [classification("goal", train=(rows(3, 3)[0], np.arange(3)))]
+    model = model_of(tasks)
+    assert gradient(fresh(tasks, model)("goal"), model).abs().max() > 0

@@ -19,6 +19,8 @@ from tawt.errors import DataError
 from tawt.probes.items import OnPass, uncounted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tawt.probes.items import Items
 
 _RIDGE = 1e-3
@@ -109,41 +111,19 @@ class Probe:
         seen = torch.ones(1, dtype=torch.bool, device=points.device)
         return cls(weight[None], mean[None], centre, spread, variance, True, seen)
 
-    def calibrated(self, items: Items) -> Probe:
-        """The same head, as sure of its answers as is right on other items.
+    def scaled(self, scale: float) -> Probe:
+        """The same head, so many times as sure of its answers."""
+        return replace(self, weight=self.weight * scale)
 
-        Where labels have nothing to do with vectors, its weights become all but zero: there is
-        still a direction in which it changes.
-
-        Args:
-            items: That it was not fitted on.
-
-        Example:
-            >>> from tawt.probes.items import Items
-            >>> points = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
-            >>> probe = Probe.fitted(Items(points, torch.tensor([0, 1, 0, 1])))
-            >>> at_random = Items(points, torch.tensor([0, 0, 1, 1]))
-            >>> bool((probe.calibrated(at_random).weight == 0.01 * probe.weight).all())
-            True
-        """
+    def slopes(self, items: Items) -> tuple[Tensor, Tensor]:
+        """Outputs less the bias, and labels, of the items whose label it was fitted for."""
         points = (items.vectors.double() - self.centre) / self.spread
         slopes, labels = points @ self.weight.T, items.labels
         if self.is_regression:
-            off = labels.double() - self.bias
-            square = slopes.square().sum().clamp(min=1e-300)
-            scale = (slopes[:, 0] * off).sum() / square
-            return replace(self, weight=self.weight * scale.clamp(_LEAST_SURE, _SUREST))
+            return slopes, labels.double()
         known = labels < len(self.seen)
         known &= self.seen[labels.clamp(max=len(self.seen) - 1).long()]
-        slopes, answers = slopes[known], labels[known].long()
-        scale = slopes.new_ones(())
-        for _ in range(_NEWTON):
-            chances = (self.bias + scale * slopes).softmax(-1)
-            means = (chances * slopes).sum(-1)
-            first = (means - slopes.gather(1, answers[:, None])[:, 0]).sum()
-            second = (chances * slopes.square()).sum(-1).sum() - means.square().sum()
-            scale = (scale - first / second.clamp(min=1e-12)).clamp(_LEAST_SURE, _SUREST)
-        return replace(self, weight=self.weight * scale)
+        return slopes[known], labels[known].long()
 
     def outputs(self, vectors: Tensor) -> Tensor:
         """Logits, or predictions, shape `(items, outputs)`."""
@@ -163,6 +143,43 @@ class Probe:
         picked = logs.gather(1, items.labels.clamp(max=outputs.shape[1] - 1)[:, None].long())[:, 0]
         losses = torch.where(known, -picked, torch.full_like(picked, cap)).clamp(max=cap)
         return Risk(float(wrong.double().mean()), float(losses.mean() / cap))
+
+
+def sureness(fits: Sequence[tuple[Probe, Items]]) -> float:
+    """How sure heads should be of their answers, all alike: times what they were fitted to be.
+
+    Where labels have nothing to do with vectors it is all but zero: there is still a direction in
+    which the loss changes.
+
+    Args:
+        fits: Heads, each with items that it was not fitted on.
+
+    Example:
+        >>> from tawt.probes.items import Items
+        >>> points = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
+        >>> probe = Probe.fitted(Items(points, torch.tensor([0, 1, 0, 1])))
+        >>> sureness([(probe, Items(points, torch.tensor([0, 0, 1, 1])))])
+        0.01
+    """
+    known = [(probe, *probe.slopes(items)) for probe, items in fits if len(items)]
+    if not any(len(labels) for _, _, labels in known):
+        return 1.0
+    if known[0][0].is_regression:
+        off = torch.cat([answers - probe.bias for probe, _, answers in known])
+        slope = torch.cat([found[:, 0] for _, found, _ in known])
+        scale = (slope * off).sum() / slope.square().sum()
+        return float(scale.nan_to_num().clamp(_LEAST_SURE, _SUREST))
+    slopes = torch.cat([found for _, found, _ in known])
+    answers = torch.cat([labels for _, _, labels in known])
+    biases = torch.cat([probe.bias.expand_as(found) for probe, found, _ in known])
+    scale = slopes.new_ones(())
+    for _ in range(_NEWTON):
+        chances = (biases + scale * slopes).softmax(-1)
+        means = (chances * slopes).sum(-1)
+        first = (means - slopes.gather(1, answers[:, None])[:, 0]).sum()
+        second = (chances * slopes.square()).sum() - means.square().sum()
+        scale = (scale - first / second.clamp(min=1e-12)).clamp(_LEAST_SURE, _SUREST)
+    return float(scale)
 
 
 def _logistic(

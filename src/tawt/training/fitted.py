@@ -4,8 +4,8 @@ L_t(φ) is the loss of the best head on φ, and its gradient is that of the loss
 held as it is (the envelope theorem). A head in training is not the best one: while it learns what
 most of its answers are, its task's gradient is about that and says nothing of the representation;
 a task whose labels mean nothing then looks like one whose labels mean something. So every head is
-fitted anew where a gradient is measured. Each half of the examples goes through the head that was
-fitted on the other half: on examples of its own, a head has nothing left to ask for.
+fitted anew where a gradient is measured. Examples go through a head that was fitted on others: on
+its own, a head has nothing left to ask for.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from tawt.probes import LinearHead, Probe
+from tawt.probes import Items, LinearHead, Probe, sureness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from torch import Tensor
 
-    from tawt.probes import Items
     from tawt.tasks import MultiTaskModel, Task
 
 _RIDGE = 0.03  # decision 24
 _STEPS = 25  # of L-BFGS; the ridge makes the problem easy
+_ENOUGH = 48  # examples, half of which do to fit a head on
 
 
 def outputs_to_fit(model: MultiTaskModel, task: Task) -> int | None:
@@ -49,12 +49,22 @@ def outputs_to_fit(model: MultiTaskModel, task: Task) -> int | None:
     return layer.out_features if isinstance(layer, nn.Linear) else None
 
 
-def crossed_loss(halves: Sequence[Items], own: Sequence[Items], *, classes: int) -> Tensor:
-    """The sum of the items' losses, each through the head that was fitted on the other half.
+def folds_of(examples: int) -> int:
+    """Into how many folds so many examples are cut; of few, more is left to fit a head on.
+
+    Example:
+        >>> folds_of(64), folds_of(20), folds_of(3)
+        (2, 5, 3)
+    """
+    return 2 if examples >= _ENOUGH else min(5, examples)
+
+
+def crossed_loss(folds: Sequence[Items], own: Sequence[Items], *, classes: int) -> Tensor:
+    """The sum of the items' losses, each through the head that was fitted on the other folds.
 
     Args:
-        halves: What heads are fitted on, without a graph; one alone, if there is one example.
-        own: Of each half, what the loss is of, with its graph: all of it, or a process's part.
+        folds: What heads are fitted on, without a graph; one alone, if there is one example.
+        own: Of each fold, what the loss is of, with its graph: all of it, or a process's part.
         classes: Outputs of the head.
 
     Example:
@@ -67,11 +77,25 @@ def crossed_loss(halves: Sequence[Items], own: Sequence[Items], *, classes: int)
         >>> bool(alike < 8 * math.log(2) < crossed_loss([contrary] * 2, [told] * 2, classes=2))
         True
     """
-    probes = [Probe.fitted(items, classes=classes, ridge=_RIDGE, steps=_STEPS) for items in halves]
+    probes = [
+        Probe.fitted(items, classes=classes, ridge=_RIDGE, steps=_STEPS)
+        for items in _fitted_on(folds)
+    ]
+    sure = sureness(list(zip(probes, folds, strict=True)))
     losses = []
-    for number, items in enumerate(own):
+    for probe, items in zip(probes, own, strict=True):
         if len(items):
-            probe = probes[(number + 1) % len(probes)].calibrated(halves[number])
-            head = LinearHead.of(probe, like=items.vectors)
+            head = LinearHead.of(probe.scaled(sure), like=items.vectors)
             losses.append(head.losses(items.vectors, items.labels).sum())
     return torch.stack(losses).sum()
+
+
+def _fitted_on(folds: Sequence[Items]) -> list[Items]:
+    """For each fold all others; where no label is in two of them, all of them."""
+    whole = Items.joined(folds)
+    others = [Items.joined([*folds[:at], *folds[at + 1 :]]) for at in range(len(folds))]
+    if whole.is_regression and len(folds) > 1:
+        return others
+    pairs = zip(folds, others, strict=True)
+    shared = any(torch.isin(fold.labels, rest.labels).any() for fold, rest in pairs if len(rest))
+    return others if shared else [whole] * len(folds)

@@ -11,7 +11,7 @@ from tawt.gradients import width
 from tawt.probes import Items
 from tawt.streams import stream
 from tawt.training.devices import moved
-from tawt.training.fitted import crossed_loss, outputs_to_fit
+from tawt.training.fitted import crossed_loss, folds_of, outputs_to_fit
 from tawt.training.parts import Parts
 
 if TYPE_CHECKING:
@@ -107,18 +107,19 @@ class FreshLosses:
         drawn = self._drawn(task)
         mine = np.zeros(len(drawn), bool)
         mine[self._part] = True
-        halves: list[Items] = []
+        folds: list[Items] = []
         own: list[Items] = []
-        for first in range(min(2, len(drawn))):
-            half, kept = drawn[first::2], mine[first::2]
-            own.append(self._items(task, half[kept]))
+        cuts = folds_of(len(drawn))
+        for first in range(cuts):
+            fold, kept = drawn[first::cuts], mine[first::cuts]
+            own.append(self._items(task, fold[kept]))
             with torch.no_grad():
-                others = self._items(task, half[~kept])
-            halves.append(own[-1].detached() + others)
-        count, items = int(mine.sum()), sum(map(len, halves))
+                others = self._items(task, fold[~kept])
+            folds.append(own[-1].detached() + others)
+        count, items = int(mine.sum()), sum(map(len, folds))
         if count == 0:
             return torch.zeros((), device=self._device), 0
-        total = crossed_loss(halves, own, classes=self.fitted[task])
+        total = crossed_loss(folds, own, classes=self.fitted[task])
         return total * (len(drawn) / (count * items)), count
 
     def _items(self, task: str, indices: Indices) -> Items:
