@@ -126,7 +126,9 @@ def test_text_configuration_runs(name, tiny, tmp_path):
 
 @pytest.mark.parametrize("name", ["joint.yaml", "pre-training.yaml"])
 def test_weights_move_unless_they_are_fixed(name, tiny, tmp_path):
-    learned = run_example(name, tmp_path / "learned", model__encoder=tiny)
+    # A rule that always moves: of so little text nothing is told from chance.
+    moves = {"weighting__step": "mirror"}
+    learned = run_example(name, tmp_path / "learned", model__encoder=tiny, **moves)
     plain = run_example(name, tmp_path / "plain", model__encoder=tiny, weighting__kind="fixed")
     sources = ("pos", "chunk", "predicate")
     assert len({plain["weights"][source] for source in sources}) == 1

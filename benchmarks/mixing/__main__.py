@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from benchmarks.mixing.spec import Spec
 
 _STAGES = (
-    *("choosing", "methods", "ceilings", "more", "longer", "tenth"),
+    *("choosing", "methods", "ceilings", "more", "longer", "tenth", "evidence"),
     *("proxies", "transferred", "large", "pretrained", "alone"),
 )
 
@@ -84,6 +84,7 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
         "more": lambda: plan.methods(records, targets, budgets=less, seeds=others),
         "longer": lambda: plan.longer(targets, seeds=min(seeds, 2)),
+        "evidence": lambda: plan.evidence(targets, seeds=seeds),
         "tenth": lambda: plan.tenth(targets, seeds=seeds),
         "proxies": lambda: plan.proxies(targets, seeds=seeds),
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),

@@ -49,8 +49,9 @@ _FREE: dict[str, Any] = {
     "target_examples": 32,
 }
 """The defaults for corpora but for the limit on passes, which came after most trainings."""
+EVIDENCE = {1.0: "tawt, by evidence", 2.0: "tawt, by evidence, η = 2"}
 _LEARNED_AT = 900  # the budget whose weights are handed out
-LONG_BUDGET = 2700
+LONG_BUDGET, EVIDENCE_BUDGET = 2700, 600
 _LARGE_BUDGET, _PRETRAINED_BUDGET, TENTH_BUDGET = 600, 120, 400
 
 
@@ -140,6 +141,20 @@ def tenth(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
             ours = _ours(None, target=target, **shared)
             yield ours
             yield ours.of(name=OURS_STEPS, settings=watched)
+
+
+def evidence(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
+    """Weights by evidence beside the default, on the same small model."""
+    for seed in range(seeds):
+        shared: dict[str, Any] = {"budget": EVIDENCE_BUDGET, "seed": seed, "setup": TINY}
+        yield Spec(name=EQUAL, kind="fixed", **shared)
+        for target in targets:
+            ours = _ours(12, target=target, **shared)
+            yield ours
+            for step_size, name in EVIDENCE.items():
+                rule = {"step": "evidence", "step_size": step_size}
+                settings = {**ours.settings, "target_from": "halves in turn"}
+                yield ours.of(name=name, rule=rule, settings=settings)
 
 
 def proxies(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
