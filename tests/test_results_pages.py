@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.corrupted_labels import table
+from benchmarks.regimes.table import PAGE, kept_records, page
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
@@ -52,3 +53,7 @@ def test_numbers_of_kills():
     by_case = Counter(kill["case"] for each in record["rounds"] for kill in each["kills"])
     shown = {name: cells[0] for name, cells in rows_of(page).items()}
     assert {name: shown[name] for name in by_case} == {n: str(k) for n, k in by_case.items()}
+
+
+def test_the_page_of_regimes_is_what_its_records_say():
+    assert page(kept_records()) == PAGE.read_text(encoding="utf-8")

@@ -7,8 +7,9 @@ without seconds of waiting.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from tawt.errors import ConfigError, inside
 from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Section, Trained
@@ -19,7 +20,7 @@ from tawt.text.sections import EncoderConfig, TextData
 from tawt.text.sources import HeldOutTexts, UnlabelledTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tawt.modality.inspecting import Measured
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
     from tawt.text.reading import Splits
 
 D = TypeVar("D", bound=DataSection)
+
+
+_ROBUST: Mapping[str, Mapping[str, Any]] = {
+    "training": {
+        "gradient_examples": 48,
+        "target_examples": 128,
+        "measure_through": "fitted heads",
+    }
+}
+"""docs/decisions/024: a new head learns slowly at a rate that suits an encoder."""
 
 
 class TextModality(Modality[D, EncoderConfig]):
@@ -212,6 +223,11 @@ class TextModality(Modality[D, EncoderConfig]):
                 )
                 said += warnings
         return [found[name] for name in names if name in found], said
+
+    @property
+    def robust_defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Heads are fitted where gradients are measured."""
+        return _ROBUST
 
     def memory_fields(self, model: EncoderConfig) -> list[str]:
         """Shorter rows take less."""

@@ -59,13 +59,20 @@ def folds_of(examples: int) -> int:
     return 2 if examples >= _ENOUGH else min(5, examples)
 
 
-def crossed_loss(folds: Sequence[Items], own: Sequence[Items], *, classes: int) -> Tensor:
+def crossed_loss(
+    folds: Sequence[Items],
+    own: Sequence[Items],
+    *,
+    classes: int,
+    beside: Items | None = None,
+) -> Tensor:
     """The sum of the items' losses, each through the head that was fitted on the other folds.
 
     Args:
         folds: What heads are fitted on, without a graph; one alone, if there is one example.
         own: Of each fold, what the loss is of, with its graph: all of it, or a process's part.
         classes: Outputs of the head.
+        beside: What all heads are fitted on as well.
 
     Example:
         >>> import math
@@ -79,7 +86,7 @@ def crossed_loss(folds: Sequence[Items], own: Sequence[Items], *, classes: int) 
     """
     probes = [
         Probe.fitted(items, classes=classes, ridge=_RIDGE, steps=_STEPS)
-        for items in _fitted_on(folds)
+        for items in _fitted_on(folds, beside or Items.joined([]))
     ]
     sure = sureness(list(zip(probes, folds, strict=True)))
     losses = []
@@ -90,10 +97,10 @@ def crossed_loss(folds: Sequence[Items], own: Sequence[Items], *, classes: int) 
     return torch.stack(losses).sum()
 
 
-def _fitted_on(folds: Sequence[Items]) -> list[Items]:
+def _fitted_on(folds: Sequence[Items], beside: Items) -> list[Items]:
     """For each fold all others; where no label is in two of them, all of them."""
-    whole = Items.joined(folds)
-    others = [Items.joined([*folds[:at], *folds[at + 1 :]]) for at in range(len(folds))]
+    whole = Items.joined(folds) + beside
+    others = [Items.joined([*folds[:at], *folds[at + 1 :]]) + beside for at in range(len(folds))]
     if whole.is_regression and len(folds) > 1:
         return others
     pairs = zip(folds, others, strict=True)

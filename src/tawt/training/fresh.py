@@ -51,6 +51,8 @@ class FreshLosses:
             draws, and each takes its part of them.
         fits_heads: Whether losses go through heads that are fitted on other examples of the draw,
             where heads are linear, and not through heads as training left them.
+        beside: Of tasks of which a part alone is drawn from, the other examples: heads are fitted
+            on them too.
     """
 
     def __init__(  # noqa: PLR0913 - what losses are of and how they are drawn, each by its name
@@ -67,6 +69,7 @@ class FreshLosses:
         autocast: _Autocast,
         part: slice = slice(None),
         fits_heads: bool = False,
+        beside: Mapping[str, Examples] | None = None,
     ) -> None:
         self._model = model
         self._tasks = tasks
@@ -78,6 +81,7 @@ class FreshLosses:
         self._device = device
         self._autocast = autocast
         self._part = part
+        self._beside = beside or {}
         known = {name: outputs_to_fit(model, tasks[name]) for name in counts if fits_heads}
         self.fitted = {name: outputs for name, outputs in known.items() if outputs is not None}
         """Tasks whose losses go through fitted heads, and how many outputs those have."""
@@ -119,12 +123,23 @@ class FreshLosses:
         count, items = int(mine.sum()), sum(map(len, folds))
         if count == 0:
             return torch.zeros((), device=self._device), 0
-        total = crossed_loss(folds, own, classes=self.fitted[task])
+        total = crossed_loss(
+            folds, own, classes=self.fitted[task], beside=self._rest(task, len(drawn))
+        )
         return total * (len(drawn) / (count * items)), count
 
-    def _items(self, task: str, indices: Indices) -> Items:
+    def _rest(self, task: str, most: int) -> Items:
+        """Examples that nothing is measured on, to fit heads on."""
+        if task not in self._beside:
+            return Items.joined([])
+        count = min(most, len(self._beside[task]))
+        places = self._draw.choice(len(self._beside[task]), count, replace=False)
+        with torch.no_grad():
+            return self._items(task, places, examples=self._beside[task])
+
+    def _items(self, task: str, indices: Indices, *, examples: Examples | None = None) -> Items:
         """Vectors and labels of these examples, with a graph if there is to be one."""
-        kind, examples = self._tasks[task].kind, self._examples[task]
+        kind, examples = self._tasks[task].kind, examples or self._examples[task]
         found = []
         for places in self._parts.of(examples, indices) if len(indices) else []:
             batch = examples.batch(indices[places])

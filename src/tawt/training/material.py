@@ -238,8 +238,11 @@ class Material:
     ) -> FreshLosses:
         settings, names = self._settings, [*self._weighting.weights.names, *self.targets]
         examples = self.examples(phase, names)
+        beside: dict[str, Examples] = {}
         if half is not None:
-            examples |= {name: self._half_of(name, examples[name], half) for name in self.targets}
+            whole = {name: examples[name] for name in self.targets}
+            examples |= {name: self._half_of(name, found, half) for name, found in whole.items()}
+            beside = {name: self._half_of(name, found, 1 - half) for name, found in whole.items()}
         counts = dict.fromkeys(names, settings.gradient_examples)
         if settings.target_examples is not None:
             counts |= dict.fromkeys(self.targets, settings.target_examples)
@@ -255,6 +258,7 @@ class Material:
             autocast=accelerator.autocast,
             part=Processes.of(accelerator).own_part,
             fits_heads=self._through_fitted,
+            beside=beside,
         )
 
     def _each(
