@@ -7,7 +7,6 @@ without seconds of waiting.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -20,7 +19,7 @@ from tawt.text.sections import EncoderConfig, TextData
 from tawt.text.sources import HeldOutTexts, UnlabelledTexts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from tawt.modality.inspecting import Measured
