@@ -500,7 +500,7 @@ def test_sentences_follow_from_the_numbers():
     first, second = in_words(made())
     assert "20.0 points better than joint | odd (better on 2 of 2 seeds; p < 0.001 " in first
     assert "near (60%)" in second
-    assert "far (1%) least" in second
+    assert "smallest on far (1%)" in second
     assert "mid" not in second
     assert "goal" not in second
     assert "10.0 points worse than joint" in in_words(made(difference=-0.1))[0]

@@ -150,13 +150,11 @@ def test_where_the_target_was_found_is_said_first():
 def test_nothing_is_said_to_be_found_where_learned_weights_are_no_better():
     weights = {"near": 0.96, "far": 0.02, "noise": 0.02}
     sentences = in_words(compared(4.5, weights=weights))
-    assert sentences[0].startswith("The learned weights trusted near (96%) most")
+    assert sentences[0].startswith("The learned weights are largest on near (96%)")
     assert sentences[1].startswith("Learned weights are 0.500 bits a byte worse than equal weights")
     assert sentences[2].endswith("1.500 bits a byte worse than weights by size.")
 
 
 def test_sources_that_share_alike_are_not_called_a_find():
     weights = dict.fromkeys("abcd", 0.25)
-    assert in_words(compared(2.5, weights=weights))[0] == (
-        "The learned weights trusted all sources about alike."
-    )
+    assert in_words(compared(2.5, weights=weights))[0] == ("The learned weights are about alike.")

@@ -43,6 +43,8 @@ class RowResult:
     """Of the paired t-test on the seeds' scores, uncorrected: would other seeds agree?"""
     learns: bool = False
     """Whether its weights move."""
+    findings: dict[str, dict[str, int]] = field(default_factory=dict)
+    """In how many runs each source was found to help, to hurt, or neither."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tawt.files.shapes import Number, Shape
+from tawt.files.shapes import Count, Number, Shape
 
 
 class _Row(Shape):
@@ -23,6 +23,7 @@ class _Row(Shape):
     interval: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     p_seeds: Number | None = None
     learns: bool = False
+    findings: dict[str, dict[str, Count]] = Field(default_factory=dict)
 
 
 class Table(Shape):

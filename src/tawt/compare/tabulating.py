@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,12 +115,17 @@ def _row(
         task: float(np.mean([record["weights"][task] for record in records]))
         for task in records[0]["weights"]
     }
+    known = [record.get("findings", {}) for record in records]
+    sources = known[0] if all(found.keys() == known[0].keys() for found in known) else {}
     return RowResult(
         name=row.name,
         scores=ours,
         mean=float(np.mean(ours)),
         spread=float(np.std(ours, ddof=1)) if len(ours) > 1 else 0.0,
         weights=weights,
+        findings={
+            name: dict(Counter(found[name]["verdict"] for found in known)) for name in sources
+        },
         against=against,
         difference=None
         if theirs is None

@@ -20,7 +20,7 @@ def in_words(comparison: Comparison) -> list[str]:
     sentences, measure = [], comparison.measure
     mixed = comparison.row(_MIXED)
     if mixed is not None and mixed.weights:  # which sources they are is what is asked of a mixture
-        say = _where_found if (mixed.difference or 0.0) > 0 else _trust
+        say = _where_found if (mixed.difference or 0.0) > 0 else _largest
         sentences.append(say(mixed.weights, comparison.target))
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
@@ -36,15 +36,16 @@ def in_words(comparison: Comparison) -> list[str]:
     if mixed is not None and by_size is not None:
         difference = _difference(measure.gain(mixed.mean, over=by_size.mean), measure)
         sentences.append(f"{_beginning(mixed.name)} {difference} {by_size.name}.")
-    trusted = comparison.row("weighted normalized joint")
+    learned = comparison.row("weighted normalized joint")
     alone = comparison.row("single-task")
-    if trusted is not None and alone is not None:
-        difference = _difference(measure.gain(trusted.mean, over=alone.mean), measure)
+    if learned is not None and alone is not None:
+        difference = _difference(measure.gain(learned.mean, over=alone.mean), measure)
         sentences.append(
-            f"{trusted.name.capitalize()} is {difference} training on the target's examples alone."
+            f"{learned.name.capitalize()} is {difference} training on the target's examples alone."
         )
-    if trusted is not None and set(trusted.weights) - {comparison.target}:
-        sentences.append(_trust(trusted.weights, comparison.target))
+    if learned is not None and set(learned.weights) - {comparison.target}:
+        sentences.append(_largest(learned.weights, comparison.target))
+        sentences += _found(learned.findings, runs=len(comparison.seeds))
     if comparison.left_out:
         sentences.append(_left_out(comparison.left_out))
     return sentences
@@ -107,7 +108,7 @@ def _where_found(weights: dict[str, float], target: str) -> str:
         named.append(ranked[len(named)])
     others = len(ranked) - len(named)
     if 2 * len(named) > len(ranked):
-        return _trust(weights, target)
+        return _largest(weights, target)
     shown = listed(f"{name} ({100 * sources[name]:.0f}%)" for name in named)
     rest = 100 * (1 - sum(sources[name] for name in named))
     said = "source has" if others == 1 else f"{others} sources have"
@@ -115,7 +116,15 @@ def _where_found(weights: dict[str, float], target: str) -> str:
     return f"The target was found in {shown}; the other {said} {rest:.0f}%{together}."
 
 
-def _trust(weights: dict[str, float], target: str) -> str:
+def _largest(weights: dict[str, float], target: str) -> str:
+    """Which sources have more weight than others.
+
+    Example:
+        >>> _largest({"near": 0.6, "next": 0.3, "far": 0.1, "goal": 0.0}, "goal")
+        'The learned weights are largest on near (60%), and smallest on far (10%).'
+        >>> _largest({"near": 0.3, "next": 0.3, "far": 0.4}, "goal")
+        'The learned weights are about alike.'
+    """
     sources = {name: share for name, share in weights.items() if name != target}
     equal = sum(sources.values()) / len(sources)
     ranked = sorted(sources, key=lambda name: -sources[name])
@@ -126,6 +135,30 @@ def _trust(weights: dict[str, float], target: str) -> str:
         return listed(f"{name} ({100 * sources[name]:.0f}%)" for name in names)
 
     if not up and not down:
-        return "The learned weights trusted all sources about alike."
-    said = f"The learned weights trusted {with_shares(up)} most" if up else "No source stood out"
-    return f"{said}, and {with_shares(down)} least." if down else f"{said}."
+        return "The learned weights are about alike."
+    parts = [f"largest on {with_shares(up)}"] if up else []
+    parts += [f"smallest on {with_shares(down)}"] if down else []
+    return f"The learned weights are {', and '.join(parts)}."
+
+
+def _found(findings: dict[str, dict[str, int]], *, runs: int) -> list[str]:
+    """What most runs could tell of the sources from chance.
+
+    Example:
+        >>> _found({"near": {"helps": 5}, "far": {"hurts": 3, "cannot tell": 2}, "x": {}}, runs=5)
+        ['Told from chance: near helps (in 5 of 5 runs), and far hurts (in 3 of 5).']
+        >>> _found({"near": {"cannot tell": 5}}, runs=5)
+        ['In most runs no source can be told from chance to help, or to hurt.']
+    """
+    if not findings:
+        return []
+    said: list[str] = []
+    for verdict in ("helps", "hurts"):
+        for name, counts in findings.items():
+            if 2 * counts.get(verdict, 0) > runs:
+                counted = f"{counts[verdict]} of {runs}" + ("" if said else " runs")
+                said.append(f"{name} {verdict} (in {counted})")
+    if not said:
+        return ["In most runs no source can be told from chance to help, or to hurt."]
+    *others, last = said
+    return [f"Told from chance: {', '.join(others) + ', and ' if others else ''}{last}."]
