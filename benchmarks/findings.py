@@ -3,9 +3,10 @@
     python -m benchmarks.findings
 
 Seven sources, of which three help, and thirty target examples, with the preset `robust`. Each seed
-trains with all sources, whose findings are noted, and once without each source. Leaving a source
-out is taken to be known where the interval of the difference in test loss over all seeds does not
-hold zero. Writes `benchmarks/reports/findings.md` and `.json`.
+trains with all sources, whose findings are noted; and with equal weights with all of them, and
+without each. (With learned weights a source that is hardly drawn makes no difference, whatever was
+said of it.) Leaving a source out is taken to be known where the interval of the difference in test
+accuracy over all seeds does not hold zero. Writes `benchmarks/reports/findings.md` and `.json`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from benchmarks.presets import REPORTS, ROBUST
+from benchmarks.presets import REPORTS
 from tawt.compare.demo import demo_config
 from tawt.config import RunConfig, parsed
 from tawt.runs import Options, RunFolder
@@ -31,9 +32,11 @@ from tawt.weights import Finding, WeightUpdate, findings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-SEEDS = range(10)
+SEEDS = range(20)
+WORKERS = max(1, (os.cpu_count() or 1) - 1)
 PARADIGMS = ("joint", "pre-training")
-PARTS = (1, 4)
+DRAWN = ("all", "halves in turn")
+"""What an update draws the target's examples from."""
 TARGET = "digit"
 
 
@@ -43,14 +46,23 @@ def sources() -> list[str]:
     return [name for name in config.modality.task_names(config.data) if name != TARGET]
 
 
-def configured(paradigm: str, *, seed: int, parts: int, without: str | None = None) -> RunConfig:
-    """The demonstration's configuration, without a source."""
+def configured(
+    paradigm: str, *, seed: int, drawn: str | None = None, without: str | None = None
+) -> RunConfig:
+    """The demonstration's configuration: with learned weights, or equal ones and less a source."""
     base = demo_config().model_dump(mode="json", exclude={"weighting", "training"})
-    training = {"learning_rate": 0.01, "head_learning_rate": 0.01, "update_every": 20}
-    changes: dict[str, Any] = {"paradigm": paradigm, "weighting": ROBUST, "seed": seed}
+    training: dict[str, Any] = {
+        "learning_rate": 0.01,
+        "head_learning_rate": 0.01,
+        "update_every": 20,
+    }
+    weighting = {"kind": "fixed"} if drawn is None else {}
+    changes: dict[str, Any] = {"paradigm": paradigm, "weighting": weighting, "seed": seed}
     if without is not None:
         changes["sources"] = [name for name in sources() if name != without]
-    return parsed({**base, **changes, "training": {**training, "target_parts": parts}})
+    if drawn is not None:
+        training["target_from"] = drawn
+    return parsed({**base, **changes, "training": training})
 
 
 def main() -> None:
@@ -67,7 +79,7 @@ def main() -> None:
             Work(path.name, path.name, TrainRun(config, path, Options(save_page=False)))
             for path, config in wanted.items()
         ]
-        Sweep(workers=os.cpu_count() or 1, on_progress=tell).make(
+        Sweep(workers=WORKERS, on_progress=tell).make(
             lambda: Plan(work), Store(folder, "{}/record.json", sealed=True)
         )
         rows = {paradigm: _row(folder, paradigm) for paradigm in PARADIGMS}
@@ -87,37 +99,43 @@ def main() -> None:
 def _runs(folder: Path) -> Iterator[tuple[Path, RunConfig]]:
     for paradigm in PARADIGMS:
         for seed in SEEDS:
-            for parts in PARTS:
-                name = f"{paradigm}-{parts}-{seed}"
-                yield folder / name, configured(paradigm, seed=seed, parts=parts)
-            for source in sources():
-                name = f"{paradigm}-without-{source}-{seed}"
-                config = configured(paradigm, seed=seed, parts=max(PARTS), without=source)
-                yield folder / name, config
+            for drawn in DRAWN:
+                yield (
+                    folder / _name(paradigm, drawn, seed),
+                    configured(paradigm, seed=seed, drawn=drawn),
+                )
+            for source in (None, *sources()):
+                config = configured(paradigm, seed=seed, without=source)
+                yield folder / _name(paradigm, f"without {source}", seed), config
+
+
+def _name(paradigm: str, what: str, seed: int) -> str:
+    return f"{paradigm}-{what}-{seed}".replace(" ", "-")
 
 
 def _row(folder: Path, paradigm: str) -> dict[str, Any]:
     """Scores with all sources and without each; and what was said of each, by seed."""
+    names = [*DRAWN, *(f"without {source}" for source in (None, *sources()))]
     scores = {
-        parts: [_score(folder / f"{paradigm}-{parts}-{seed}") for seed in SEEDS] for parts in PARTS
+        what: [_score(folder / _name(paradigm, what, seed)) for seed in SEEDS] for what in names
     }
-    gains = {
-        source: [
-            score - _score(folder / f"{paradigm}-without-{source}-{seed}")
-            for seed, score in zip(SEEDS, scores[max(PARTS)], strict=True)
-        ]
-        for source in sources()
-    }
-    said = {
-        parts: {
-            source: [
-                _found(folder / f"{paradigm}-{parts}-{seed}")[source].verdict for seed in SEEDS
-            ]
+    equal = scores["without None"]
+    return {
+        "scores": {what: scores[what] for what in DRAWN} | {"equal weights": equal},
+        "gains": {
+            source: [a - b for a, b in zip(equal, scores[f"without {source}"], strict=True)]
             for source in sources()
-        }
-        for parts in PARTS
+        },
+        "said": {
+            drawn: {
+                source: [
+                    _found(folder / _name(paradigm, drawn, seed))[source].verdict for seed in SEEDS
+                ]
+                for source in sources()
+            }
+            for drawn in DRAWN
+        },
     }
-    return {"scores": scores, "gains": gains, "said": said}
 
 
 def _score(path: Path) -> float:
@@ -132,33 +150,36 @@ def _found(path: Path) -> dict[str, Finding]:
 
 def written(rows: Mapping[str, dict[str, Any]]) -> str:
     """The tables in Markdown, the answer first."""
+    counted = [_counted(row["gains"], row["said"][DRAWN[1]]) for row in rows.values()]
+    right, wrong, neither = (sum(numbers) for numbers in zip(*counted, strict=True))
     parts = [
         "# What is said of sources, beside leaving them out",
         "",
-        "Scanned digits, thirty target examples, seven sources, the preset `robust`; "
-        f"{len(SEEDS)} seeds. *Gain*: points of test accuracy that a source adds to the others, "
-        "with its 95% interval. *Said*: of all seeds, how often that it helps, that it hurts, or "
-        "neither. Right and wrong: statements that agree with an interval that does not hold zero, "
-        "or contradict it.",
+        f"**Of {right + wrong} statements on sources of which leaving out says something, {right} "
+        f"are right; {neither} statements are on sources of which it says nothing.** Scanned "
+        "digits, thirty target examples, seven sources, the preset `robust`; "
+        f"{len(SEEDS)} seeds. *Gain*: points of test accuracy that a source adds to the others at "
+        "equal weights, with its 95% interval. *Said*: of all seeds, how often that it helps, that "
+        "it hurts, or neither. Right: it agrees with an interval that does not hold zero.",
     ]
     for paradigm, row in rows.items():
-        parts += ["", f"## {paradigm}", ""]
-        for number in PARTS:
-            right, wrong, neither = _counted(row["gains"], row["said"][number])
-            said = "the target whole" if number == 1 else f"the target in {number} parts"
-            score = float(np.mean(row["scores"][number]))
+        equal = float(np.mean(row["scores"]["equal weights"]))
+        parts += ["", f"## {paradigm}", "", f"Equal weights: test accuracy {equal:.1f}.", ""]
+        for drawn in DRAWN:
+            right, wrong, neither = _counted(row["gains"], row["said"][drawn])
+            score = float(np.mean(row["scores"][drawn]))
             parts.append(
-                f"- {said}: {right} right, {wrong} wrong, {neither} on sources of which leaving "
-                f"out says nothing; test accuracy {score:.1f}"
+                f"- the target's examples: {drawn}: {right} right, {wrong} wrong, {neither} on "
+                f"sources of which leaving out says nothing; test accuracy {score:.1f}"
             )
-        heads = " | ".join(f"said, {number} part{'s' * (number > 1)}" for number in PARTS)
-        parts += ["", f"| | gain | {heads} |", f"|---|---:|{'---|' * len(PARTS)}"]
+        heads = " | ".join(f"said, {drawn}" for drawn in DRAWN)
+        parts += ["", f"| | gain | {heads} |", f"|---|---:|{'---|' * len(DRAWN)}"]
         for source in sources():
             low, high = interval(row["gains"][source])
             cells = " | ".join(
                 f"{each.count('helps')} helps, {each.count('hurts')} hurts, "
                 f"{each.count('cannot tell')} neither"
-                for each in (row["said"][number][source] for number in PARTS)
+                for each in (row["said"][drawn][source] for drawn in DRAWN)
             )
             gain = float(np.mean(row["gains"][source]))
             parts.append(f"| {source} | {gain:+.1f} ({low:+.1f} to {high:+.1f}) | {cells} |")

@@ -1,4 +1,4 @@
-"""Which way of moving the weights works: the experiment behind the preset `robust`.
+"""Which way of moving the weights works: the experiment behind what `robust` was before evidence.
 
     python -m benchmarks.presets
 
@@ -29,7 +29,8 @@ SEEDS = range(10)
 HELPFUL = ("parity", "magnitude", "shape")
 REPORTS = Path(__file__).parent / "reports"
 
-ROBUST: dict[str, Any] = {"preset": "robust"}
+ROBUST: dict[str, Any] = {"preset": "robust", "step": "mirror", "ratio_bound": 10.0}
+"""As it was: since then it goes by evidence, which `python -m benchmarks.regimes` measures."""
 PAPER: dict[str, Any] = {"preset": "paper"}
 FIXED: dict[str, Any] = {"kind": "fixed"}
 LEARNED_SHARE = {**ROBUST, "target_share": "learned"}
@@ -69,7 +70,13 @@ def configured(name: str, seed: int) -> RunConfig:
     """The demonstration's configuration with a variant's changes."""
     paradigm, weighting, training = VARIANTS[name]
     base = demo_config().model_dump(mode="json", exclude={"weighting", "training"})
-    demo_training = {"learning_rate": 0.01, "head_learning_rate": 0.01, "update_every": 20}
+    demo_training = {
+        "learning_rate": 0.01,
+        "head_learning_rate": 0.01,
+        "update_every": 20,
+        "update_growth": 0.0,
+        "target_from": "all",
+    }
     changes = {"paradigm": paradigm, "weighting": weighting, "seed": seed}
     return parsed({**base, **changes, "training": {**demo_training, **training}})
 

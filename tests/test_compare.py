@@ -507,7 +507,7 @@ def test_sentences_follow_from_the_numbers():
     assert "is as good as joint" in in_words(made(difference=0.0))[0]
     assert "p = 0.2" in in_words(made(p_value=0.2))[0]
     alike = in_words(made(weights={"near": 0.27, "mid": 0.27, "far": 0.26}))[1]
-    assert "all sources about alike" in alike
+    assert "weights are about alike" in alike
 
 
 def test_the_markdown_table_has_a_row_for_each_and_escapes_bars():
