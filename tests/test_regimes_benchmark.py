@@ -1,6 +1,7 @@
 """The benchmark of regimes: what is trained, what a record says, and the page of made records."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,8 +45,8 @@ def test_every_single_source_is_tried_and_no_method_that_is_left_out():
     specs = list(planned(["digits"], seeds=1, targets=["30 images"]))
     alone = [spec.source for spec in specs if spec.method == "single"]
     assert alone == list(SOURCES)
-    methods = {spec.method for spec in specs}
-    assert methods == METHODS.keys() - {"proportional", "temperature"}
+    left_out = {"proportional", "temperature", "default, heads as trained"}
+    assert {spec.method for spec in specs} == METHODS.keys() - left_out
 
 
 def test_every_record_is_of_a_training_that_the_plan_has():
@@ -67,15 +68,26 @@ def test_a_training_leaves_a_record_of_what_it_found_and_spent():
     assert record["worth"]["parity"] == 1
     assert record["worth"]["coins"] == 0
     assert record["area"] == area(record["weights"], record["worth"])
-    # 100 passes over 30 images take 100 steps. Updates come after 10, 20, 30, 40, 50, 62, 77, 96,
-    # 120, 150, 187, 233, 291, 363 and 453 steps; each takes 48 of 7 sources and 15 of the target.
-    assert (record["steps"], record["updates"]) == (560, 15)
-    assert record["examples_measured"] == 15 * (7 * 48 + 15)
+    # 460 steps on sources, 100 of the head alone and 100 of all on the target. Updates come after
+    # 10, 20, 30, 40, 50, 62, 77, 96, 120, 150, 187, 233, 291, 363 and 453 steps; each takes 128
+    # examples of 7 sources and half of the target's.
+    assert (record["steps"], record["updates"]) == (660, 15)
+    assert record["examples_measured"] == 15 * (7 * 128 + 15)
+
+
+def test_fine_tuning_begins_with_the_same_head_however_often_it_was_fitted(monkeypatch):
+    def score(**training):
+        method = replace(METHODS["equal"], training=training)
+        monkeypatch.setattr(f"{trained.__module__}.METHODS", {"equal": method})
+        return trained(spec_of("equal"), NOWHERE)["score"]
+
+    seldom = score(measure_through="fitted heads", head_epochs=1)
+    assert score(update_every=20, head_epochs=3) == pytest.approx(seldom, abs=0.02)
 
 
 def test_excess_losses_are_over_a_model_that_is_paid_for():
     record = trained(spec_of("excess loss (DoReMi)"), NOWHERE)
-    assert record["examples_measured"] == 15 * 7 * 48
+    assert record["examples_measured"] == 15 * 7 * 128
     equal = trained(spec_of("equal"), NOWHERE)
     assert record["processor_seconds"] > 1.3 * equal["processor_seconds"]
 

@@ -1,0 +1,102 @@
+"""What the page and each of its sections answer, in a sentence or two."""
+
+from __future__ import annotations
+
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from benchmarks.mixing.scores import listed, with_interval
+from benchmarks.regimes.methods import ALONE, DEFAULT, EQUAL, PICKED
+from benchmarks.regimes.regimes import REGIMES
+from tawt.significance import interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchmarks.regimes.scores import Table
+
+HOW = "+.1f"
+_ORDERED = 0.9  # the area that a regime is to reach
+
+
+def verdict(found: Sequence[Table]) -> str:
+    """The page's first sentences."""
+    whole = [table for table in found if DEFAULT in table.rows]
+    above = [table for table in whole if _sign(table.over(DEFAULT, EQUAL)) > 0]
+    below = [table for table in whole if _sign(table.over(DEFAULT, EQUAL)) < 0]
+    beaten = [table for table in whole if _better(table)]
+    ordered = [table for table in whole if (table.area(DEFAULT) or 0.0) >= _ORDERED]
+    return (
+        f"Beyond noise, the default ends above equal weights in {len(above)} of {len(whole)} "
+        f"regimes{_named(above)} and below them in {len(below)}{_named(below)}; a method that "
+        f"knows no more of the sources ends above the default in {len(beaten)}{_named(beaten)}. "
+        f"Its weights put useful sources before useless ones with an area of at least {_ORDERED} "
+        f"in {len(ordered)}{_named(ordered)}."
+    )
+
+
+def section_answer(table: Table) -> str:
+    """Of a regime's table."""
+    best = _best(table)
+    called = {
+        DEFAULT: "the default",
+        PICKED: "sources picked by hand",
+        best: f"the best of the other methods, {best}",
+        ALONE: "the target alone",
+    }
+    points = {row: table.over(row, EQUAL) for row in called if row is not None}
+    said = [f"{called[row]} {with_interval(each, HOW)}" for row, each in points.items() if each]
+    room = points[PICKED]
+    lost = " Knowing which sources are useful wins nothing that can be told from chance."
+    return f"Points beside equal weights: {'; '.join(said)}.{lost * (_sign(room) <= 0 < len(room))}"
+
+
+def _best(table: Table) -> str | None:
+    """The method with the highest mean beside equal weights that is no relative of the default."""
+    others = [row for row in table.rivals if not row.startswith(DEFAULT) and row != EQUAL]
+    whole = len(table.rows[EQUAL])
+    means = {row: table.over(row, EQUAL) for row in others}
+    tried = {row: mean(points) for row, points in means.items() if len(points) == whole}
+    return max(tried, key=lambda row: tried[row]) if tried else None
+
+
+def _better(table: Table) -> list[str]:
+    """Methods that are above the default beyond noise."""
+    others = [row for row in table.rivals if not row.startswith(DEFAULT)]
+    return [row for row in others if _sign(table.over(row, DEFAULT)) > 0]
+
+
+def _sign(points: Sequence[float]) -> int:
+    """Of a mean, if its interval is without zero."""
+    ends = interval(points)
+    if ends is None or ends[0] <= 0 <= ends[1]:
+        return 0
+    return 1 if ends[0] > 0 else -1
+
+
+def _named(found: Sequence[Table]) -> str:
+    return f" ({listed([table.name for table in found])})" if found else ""
+
+
+def findings_answer(counts: dict[bool, dict[str, int]]) -> str:
+    """Of the table of findings.
+
+    Args:
+        counts: Of useful and of useless sources, by verdict.
+    """
+    right = counts[True]["helps"] + counts[False]["hurts"]
+    wrong = counts[True]["hurts"] + counts[False]["helps"]
+    if not right + wrong:
+        return "The default's runs said of no source that it helps or hurts."
+    return (
+        f"Of {right + wrong} sources of which the default's runs said that they help or hurt, "
+        f"{100 * right / (right + wrong):.0f}% were what they were said to be."
+    )
+
+
+def left_out(table: Table) -> str:
+    """Which methods the regime is without, and why."""
+    reasons: dict[str, list[str]] = {}
+    for name, why in REGIMES[table.name].left_out.items():
+        reasons.setdefault(why, []).append(name)
+    return " ".join(f"Left out: {listed(names)}, since {why}." for why, names in reasons.items())
