@@ -49,7 +49,7 @@ _FREE: dict[str, Any] = {
     "target_examples": 32,
 }
 """The defaults for corpora but for the limit on passes, which came after most trainings."""
-EVIDENCE = {1.0: "tawt, by evidence", 2.0: "tawt, by evidence, η = 2"}
+EVIDENCE = "tawt, by evidence"
 _LEARNED_AT = 900  # the budget whose weights are handed out
 LONG_BUDGET, EVIDENCE_BUDGET = 2700, 600
 _LARGE_BUDGET, _PRETRAINED_BUDGET, TENTH_BUDGET = 600, 120, 400
@@ -151,10 +151,8 @@ def evidence(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
         for target in targets:
             ours = _ours(12, target=target, **shared)
             yield ours
-            for step_size, name in EVIDENCE.items():
-                rule = {"step": "evidence", "step_size": step_size}
-                settings = {**ours.settings, "target_from": "halves in turn"}
-                yield ours.of(name=name, rule=rule, settings=settings)
+            settings = {**ours.settings, "target_from": "halves in turn"}
+            yield ours.of(name=EVIDENCE, rule={"step": "evidence"}, settings=settings)
 
 
 def proxies(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:

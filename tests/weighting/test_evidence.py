@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from tawt import Fixed, TargetAware, UpdateRule
 from tawt.errors import ConfigError, WeightsError
@@ -123,22 +124,26 @@ def updated(weights, rows, *, halves=None):
     return weights
 
 
-def test_logarithms_of_weights_are_scores():
+def test_weights_are_in_proportion_to_the_probability_that_a_source_leads():
     rows = np.clip(rows_of(3, 12), -0.9, 0.9)
     weights = updated(weighting(), rows)
-    scores = evidence_of(rows).scores()
-    logs = np.log([weights[name] for name in SOURCES])
-    np.testing.assert_allclose(logs - logs.mean(), scores, atol=1e-9)
+    chances = stats.norm.cdf(evidence_of(rows).scores())
+    expected = dict(zip(SOURCES, chances / chances.sum(), strict=True))
+    assert weights.shares() == pytest.approx(expected)
 
 
-def test_the_step_size_multiplies_them():
+def test_sources_that_surely_lead_count_alike_and_others_nothing():
+    weights = updated(weighting(), [[0.8, 0.6, 0.1, 0.1]] * 40)
+    assert weights["a"] == pytest.approx(0.5, abs=1e-3)
+    assert weights["b"] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_the_step_size_is_the_power_of_the_probability():
     rows = np.clip(rows_of(3, 12), -0.9, 0.9)
-    half = updated(weighting(rule=UpdateRule(step="evidence", step_size=0.5)), rows)
-    whole = updated(weighting(), rows)
-    logs = {w: np.log([w[name] for name in SOURCES]) for w in (half, whole)}
-    np.testing.assert_allclose(
-        2 * (logs[half] - logs[half].mean()), logs[whole] - logs[whole].mean(), atol=1e-9
-    )
+    twice = updated(weighting(rule=UpdateRule(step="evidence", step_size=2.0)), rows)
+    once = np.array([updated(weighting(), rows)[name] for name in SOURCES])
+    expected = once**2 / (once**2).sum()
+    assert [twice[name] for name in SOURCES] == pytest.approx(expected)
 
 
 def test_they_start_from_the_initial_weights_and_a_share_is_held():
@@ -204,9 +209,10 @@ def test_a_weight_has_an_interval():
         for off in (-1.645, 1.645):
             moved = scores.copy()
             moved[place] += off
-            ends.append(float(np.exp(moved[place]) / np.exp(moved).sum()))
+            chances = stats.norm.cdf(moved)
+            ends.append(float(chances[place] / chances.sum()))
         assert finding.weight_interval == pytest.approx(tuple(ends))
-        assert ends[0] < weights[name] < ends[1]
+        assert ends[0] <= weights[name] <= ends[1]
     bounded = updated(weighting(rule=UpdateRule.bounded()), rows)
     assert {found.weight_interval for found in bounded.findings().values()} == {None}
 

@@ -1,4 +1,4 @@
-"""How far each unit is ahead of the others, in units of what that may be off by.
+"""How far each unit is ahead of the others, and how far that may be off.
 
 An update measures a lead of every unit over the mean of all. What it finds is off for two reasons:
 it sees some examples of each source, which the mean over updates makes up for; and the target has

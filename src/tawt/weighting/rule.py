@@ -32,13 +32,11 @@ class UpdateRule:
 
     step: Literal["mirror", "projected", "evidence"] = "mirror"
     """Mirror descent (eq. mirror_descent); projected gradient, which can reach zero; or "evidence":
-    the logarithm of a weight is η times the lead of its source in units of what the lead may be off
-    by, so that weights are as far apart as what was measured can tell, in any problem. For whole
-    tasks, measured by a cosine."""
+    a weight is in proportion to the probability, as far as updates have shown it, that its source
+    agrees with the target more than sources do on average. For whole tasks."""
 
     step_size: float = 1.0
-    """η. With "evidence", a source is weighed e^η times the average source for every standard error
-    by which it leads."""
+    """η. With "evidence", the power of the probability."""
 
     own_alignment: OwnAlignment = "itself"
     """In joint training the target competes too. "itself" compares its gradient with itself, so

@@ -51,10 +51,14 @@ class Stepping:
     def placed(self, scores: Tensor) -> Tensor:
         """Logarithms of the weights that leads in units of their errors give.
 
+        Each is in proportion to where it began, and to the probability that its lead is positive.
+
         Args:
-            scores: Of each weight; zero for one that does not compete.
+            scores: Of each weight; one that does not compete has none.
         """
-        logs = self.initial + self.rule.step_size * scores.to(self.initial)
+        chances = torch.special.log_ndtr(scores.double()).to(self.initial)
+        moved = self.initial + self.rule.step_size * chances
+        logs = torch.where(self.competing, moved, self.initial)
         return self.allowed(torch.log_softmax(logs, dim=0))
 
     def moved(self, logs: Tensor, gradient: Tensor) -> Tensor:
