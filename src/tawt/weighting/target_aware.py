@@ -6,8 +6,6 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from tawt.errors import TrainingError, WeightsError
 from tawt.given import names_of
 from tawt.gradients import trainable
@@ -22,9 +20,9 @@ from tawt.hypergradient import (
 from tawt.ranks import Ranks
 from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
-from tawt.weighting.evidence import Evidence
 from tawt.weighting.means import MeanAlignments
 from tawt.weighting.measurable import measurable, measuring
+from tawt.weighting.movers import mover_for
 from tawt.weighting.observable import check_observable, shares_of
 from tawt.weighting.observing import Observer
 from tawt.weighting.outcome import Outcome
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from tawt.units import Units
 
 _log = logging.getLogger(__name__)
-
-_NINE_OF_TEN = 1.645  # standard errors to either side
 
 
 class TargetAware(Weighting):
@@ -122,7 +118,7 @@ class TargetAware(Weighting):
             units=units,
         )
         self._means = MeanAlignments.none(self.weights.logs)
-        self._evidence = self._no_evidence()
+        self._mover = mover_for(self._stepping)
         self.observer = Observer.of(self.weights.names, self.target)
         """What training steps have shown, where they are observed."""
 
@@ -305,37 +301,20 @@ class TargetAware(Weighting):
         sources = [name for name in self.weights.names if name not in self.target]
         began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
         found = findings(self.history, sources, initial=began)
-        ends = self._intervals()
+        ends = self._mover.intervals(self._watched)
+        places = {name: place for place, name in enumerate(self.weights.names)}
         return {
-            name: replace(finding, weight_interval=ends.get(name))
+            name: replace(finding, weight_interval=ends.get(places[name]))
             for name, finding in found.items()
         }
 
-    def _intervals(self) -> dict[str, tuple[float, float]]:
-        """Of each weight that goes by evidence: those that its score, less or more, would give."""
-        if self._evidence is None:
-            return {}
-        scores, ends = self._scores(), {}
-        for place in self._stepping.competing.nonzero().flatten().tolist():
-            off = torch.zeros_like(scores)
-            off[place] = _NINE_OF_TEN
-            low, high = (
-                float(self._stepping.placed(scores + sign * off)[place].exp()) for sign in (-1, 1)
-            )
-            ends[self.weights.names[place]] = low, high
-        return ends
-
-    def _scores(self) -> Tensor:
-        """Leads in units of their error, of units that compete; zero for others."""
-        assert self._evidence is not None
-        competing, scores = self._stepping.competing, torch.zeros_like(self.weights.logs)
-        if self.observer.has_seen:
-            found = self.observer.leads.scores()
-            known = [found[name] for name in self.weights.names]
-            scores[competing] = scores.new_tensor(known)[competing]
-        else:
-            scores[competing] = torch.as_tensor(self._evidence.scores()).to(scores)
-        return scores
+    @property
+    def _watched(self) -> list[float] | None:
+        """Leads in units of their errors, where training steps have shown them."""
+        if not self.observer.has_seen:
+            return None
+        found = self.observer.leads.scores()
+        return [found[name] for name in self.weights.names]
 
     def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
         """Move the weights by the training steps that were observed since the last update."""
@@ -352,12 +331,14 @@ class TargetAware(Weighting):
         reason: str | None,
         ranks: Ranks,
         step: int | None,
-        part: int | None = None,
+        half: int | None = None,
     ) -> WeightUpdate:
         """Take the step that was measured, unless there is a reason not to, and write it down."""
         number = self.history.updates + 1 if step is None else step
         if reason is None:
-            logs = self._next(measured, number, part)
+            logs = self._mover.moved(
+                self.weights.logs, measured, step=number, half=half, watched=self._watched
+            )
             # Processors differ in the last digit of an exponential, and a drift is refused.
             moved = self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
             reason = self._stepping.problem(moved.logs)
@@ -371,26 +352,12 @@ class TargetAware(Weighting):
             measured,
             step=number,
             skipped=reason,
-            target_half=part,
+            target_half=half,
             targets=self.target,
-            error=None if self._evidence is None else self._evidence.error,
+            error=self._mover.error,
         )
         self.history.append(line)
         return self.history[-1]
-
-    def _next(self, measured: Hypergradient, step: int, part: int | None) -> Tensor:
-        """Logarithms of the weights after what was measured."""
-        if self._evidence is None:
-            return self._stepping.moved(self.weights.logs, measured.values)
-        if not self.observer.has_seen:
-            alignments = measured.alignments[self._stepping.competing]
-            self._evidence.take(alignments.double().numpy(), step=step, half=part)
-        return self._stepping.placed(self._scores())
-
-    def _no_evidence(self) -> Evidence | None:
-        if self.rule.step != "evidence":
-            return None
-        return Evidence(int(self._stepping.competing.sum()))
 
     @property
     def mean_alignments(self) -> Tensor:
@@ -410,7 +377,7 @@ class TargetAware(Weighting):
             "units": self.weights.units.fingerprint(),
             **self._means.state(finer=finer),
             **({"observed": self.observer.state_dict()} if self.observer.has_seen else {}),
-            **({} if self._evidence is None else {"evidence": self._evidence.state_dict()}),
+            **self._mover.state(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -431,9 +398,6 @@ class TargetAware(Weighting):
         means = self._means.restored(state)
         observer = Observer.of(self.weights.names, self.target)
         observer.load_state_dict(state.get("observed"))
-        evidence = self._no_evidence()
-        if evidence is not None:
-            check_keys(state, ["evidence"])
-            evidence.load_state_dict(state["evidence"])
+        mover = self._mover.restored(state)
         self.weights, self.history, self._means, self.observer = weights, history, means, observer
-        self._evidence = evidence
+        self._mover = mover
