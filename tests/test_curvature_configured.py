@@ -90,7 +90,7 @@ def test_a_run_on_text_uses_it(kind, tmp_path):
         "target": "entity",
         "model": {"encoder": encoder},
         "epochs": 1,
-        "training": {"gradient_examples": 8, "batch_size": 32},
+        "training": {"gradient_examples": 8, "batch_size": 32, "update_every": 1},
     }
     run(configuration(kind, **text), tmp_path / "run")
     assert_measured(tmp_path / "run")

@@ -301,7 +301,7 @@ def trained(unit, paradigm, *, epochs=3, precision="fp32", rule=None, **options)
         sizes={**sizes, "goal": 16} if joint else sizes,
         target_share=0.3 if joint else None,
         units=chosen[unit],
-        rule=rule or UpdateRule.robust(),
+        rule=rule,
     )
     result = train(
         model,

@@ -257,7 +257,7 @@ def test_settings_that_are_changed_reach_every_run():
         assert (config.training.learning_rate, config.training.batch_size) == (1e-3, 8)
         assert (config.training.precision, config.training.sampling) == ("bf16", "weight")
         assert config.weighting.own_alignment == "held-out"
-        assert config.weighting.ratio_bound == 10
+        assert config.weighting.step == "evidence"
 
 
 def test_tiny_sizes_keep_their_order_and_stay_tiny():

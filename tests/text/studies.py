@@ -155,4 +155,4 @@ def unlabelled_study(folder, encoder, *, lines=LINES, paradigm="pre-training", *
     study.set("data.tasks.papers", {"kind": "unlabelled", "train": "papers/*.txt"})
     study.set("data.tasks.odd", {"kind": "unlabelled", "train": "odd.txt"})
     study.set("model.max_length", 64)
-    return study.set("training.update_every", 4)
+    return study.set("training.update_every", 2)

@@ -1,13 +1,14 @@
 """Gradients through fitted heads are those of the best head's loss, and of nothing else."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from tawt.arrays import MLP, classification, regression
+from tawt.arrays import MLP, Classification, classification, regression
 from tawt.probes import Items, LinearHead, Probe, sureness
 from tawt.streams import stream
 from tawt.tasks import MultiTaskModel
@@ -237,3 +238,27 @@ def test_where_no_label_comes_twice_heads_are_fitted_on_everything():
     tasks = [classification("goal", train=(rows(3, 3)[0], np.arange(3)))]
     model = model_of(tasks)
     assert gradient(fresh(tasks, model)("goal"), model).abs().max() > 0
+
+
+def test_a_kind_with_a_loss_of_its_own_is_measured_through_the_head_in_training():
+    class Ordered(Classification):
+        has_usual_loss = False
+
+    usual = classification("usual", train=rows(0, 12))
+    own = replace(usual, name="own", kind=Ordered(usual.kind.labels))
+    model = model_of([usual, own])
+    assert outputs_to_fit(model, usual) == 3
+    assert outputs_to_fit(model, own) is None
+    losses = fresh([usual, own], model, count=12)
+    outputs = model(own.train.batch(np.arange(12)).inputs, "own")
+    expected = own.kind.losses(outputs, own.train.batch(np.arange(12)).labels).mean()
+    torch.testing.assert_close(losses("own"), expected)
+
+
+def test_a_label_that_only_some_folds_have_is_one_more_output():
+    points = torch.eye(4).repeat(2, 1)
+    parts = [
+        Items(points[:4], torch.tensor([0, 1, 0, 1])),
+        Items(points[4:], torch.tensor([0, 1, 0, 3])),
+    ]
+    assert torch.isfinite(crossed_loss(parts, parts, classes=2))

@@ -11,6 +11,7 @@ from tawt.config import parsed
 from tawt.tasks import MultiTaskModel
 from tawt.training import JointTraining, Settings, train
 from tawt.training.guard import Guard, effective_steps
+from tawt.training.material import Material
 from tawt.training.schedule import Schedule
 from tawt.weights import WeightUpdate
 
@@ -107,3 +108,20 @@ def test_a_run_of_the_paper_that_collapses_says_so(caplog):
         )
     assert found.warnings == [message for message in caplog.messages if "objective" in message]
     assert len(found.warnings) == 1
+
+
+@pytest.mark.parametrize(("steps", "said"), [(19, True), (20, False)])
+def test_steps_that_end_before_weights_can_move_are_said(steps, said):
+    weighting = TargetAware(sources=["many"], target="goal", target_share=0.5)
+    numbers = np.zeros((10, 3)), np.arange(10) % 2
+    tasks = [classification(name, train=numbers, test=numbers) for name in SIZES]
+    settings = Settings(
+        batch_size=1, steps=steps, update_every=10, sampling="weight", target_from="halves in turn"
+    )
+    material = Material(tasks, {"goal": 1.0}, weighting, settings, seed=0)
+    remarks = material.remarks(JointTraining(epochs=1).phases())
+    assert bool(remarks) == said
+    if said:
+        assert f"there are {steps} steps on the sources" in remarks[0]
+        assert "weights move after 20 at the earliest" in remarks[0]
+        assert "Set `training.update_every` to 2, or train longer." in remarks[0]

@@ -35,6 +35,7 @@ class Classification(Kind):
 
     labels: tuple[str, ...]
     metric = "accuracy"
+    has_usual_loss = True
 
     def __post_init__(self) -> None:
         if not self.labels:
@@ -76,6 +77,7 @@ class Regression(Kind):
     """
 
     metric = "r2"
+    has_usual_loss = True
 
     def head(self, width: int) -> nn.Module:
         """A linear layer with one output."""

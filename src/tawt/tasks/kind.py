@@ -25,6 +25,9 @@ class Kind(ABC):
     """How that score is read: in percent, higher being better, unless the kind says otherwise."""
     is_labelled: ClassVar[bool] = True
     """Whether examples have labels, by which a distance to the task can be measured."""
+    has_usual_loss: ClassVar[bool] = False
+    """Whether the loss is cross-entropy of a class, or squared error of a number, of a linear head:
+    then an update may fit a head to measure through."""
     shares_head: ClassVar[bool] = False
     """Whether all tasks of the kind have the same head, so that a batch may be of several tasks."""
 

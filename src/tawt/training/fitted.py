@@ -30,7 +30,9 @@ _ENOUGH = 48  # examples, half of which do to fit a head on
 
 
 def outputs_to_fit(model: MultiTaskModel, task: Task) -> int | None:
-    """How many outputs the task's head has, if it is a linear layer of its own; none otherwise.
+    """How many outputs the task's head has, if it is a linear layer with the usual loss.
+
+    Of other tasks, none: they are measured through the head that is in training.
 
     Example:
         >>> import numpy as np
@@ -42,7 +44,7 @@ def outputs_to_fit(model: MultiTaskModel, task: Task) -> int | None:
         >>> deep = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
         >>> outputs_to_fit(MultiTaskModel(nn.Identity(), {"digits": deep}), task)
     """
-    if not task.kind.is_labelled or task.kind.shares_head:
+    if not task.kind.has_usual_loss:
         return None
     layers = [m for m in model.heads[task.name].modules() if list(m.parameters(recurse=False))]
     [layer] = layers if len(layers) == 1 else [None]
@@ -71,7 +73,7 @@ def crossed_loss(
     Args:
         folds: What heads are fitted on, without a graph; one alone, if there is one example.
         own: Of each fold, what the loss is of, with its graph: all of it, or a process's part.
-        classes: Outputs of the head.
+        classes: Outputs of the head, at least.
         beside: What all heads are fitted on as well.
 
     Example:
@@ -84,9 +86,11 @@ def crossed_loss(
         >>> bool(alike < 8 * math.log(2) < crossed_loss([contrary] * 2, [told] * 2, classes=2))
         True
     """
+    fitted_on = _fitted_on(folds, beside or Items.joined([]))
+    if not fitted_on[0].is_regression:  # labels that only held-out examples have come last
+        classes = max(classes, *(items.classes for items in fitted_on))
     probes = [
-        Probe.fitted(items, classes=classes, ridge=_RIDGE, steps=_STEPS)
-        for items in _fitted_on(folds, beside or Items.joined([]))
+        Probe.fitted(items, classes=classes, ridge=_RIDGE, steps=_STEPS) for items in fitted_on
     ]
     sure = sureness(list(zip(probes, folds, strict=True)))
     losses = []

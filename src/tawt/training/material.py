@@ -124,7 +124,20 @@ class Material:
                 size, epochs = self._settings.batch_size, phase.epochs
                 said = why_unlimited(sizes, self._settings, batch_size=size, epochs=epochs)
                 found += [] if said is None else [said]
+                found += self._few_updates(phase)
         return found
+
+    def _few_updates(self, phase: Phase) -> list[str]:
+        """A sentence, if the phase is over before weights can move."""
+        every, needed = self._settings.update_every, 1 if self._target_half(phase) is None else 2
+        steps = phase.epochs * self.schedule(phase).length
+        if every is None or isinstance(self._weighting, Fixed) or steps >= needed * every:
+            return []
+        return [
+            f"there are {steps} steps on the sources, and weights move after {needed * every} at "
+            "the earliest: they will stay where they start. Set `training.update_every` to "
+            f"{max(1, steps // (4 * needed))}, or train longer."
+        ]
 
     def schedule(self, phase: Phase) -> Schedule:
         """The phase's steps."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
@@ -53,6 +53,7 @@ class TextClassification(TextAnswers):
     metric: str = "accuracy"
     positive: str | None = None
     unseen: tuple[str, ...] = ()
+    has_usual_loss: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.labels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
@@ -37,6 +37,7 @@ class TextRegression(TextAnswers):
 
     metric: str = "pearson"
     labels: tuple[str, ...] = field(default=(), init=False, repr=False)
+    has_usual_loss: ClassVar[bool] = True
 
     @property
     def problem_type(self) -> ProblemType:

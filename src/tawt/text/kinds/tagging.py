@@ -50,6 +50,7 @@ class Tagging(TextAnswers):
     metric: str = "accuracy"
     unseen: tuple[str, ...] = ()
     level: ClassVar[Level] = "words"
+    has_usual_loss: ClassVar[bool] = True
 
     def head(self, width: int) -> nn.Module:
         """A linear layer with one output per tag."""
