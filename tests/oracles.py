@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -33,20 +32,6 @@ def bootstrap_by_hand(
     p_value = min(1.0, 2 * (1 + min(below, above)) / (1 + len(draws)))
     low, high = np.quantile([float(mean) for mean in means], [0.025, 0.975])
     return max(p_value, 2.0 ** (1 - size)), float(low), float(high)
-
-
-def nearest_on_simplex(point: np.ndarray) -> np.ndarray:
-    """Euclidean projection by trying every support, and keeping the nearest feasible point."""
-    best, best_distance = None, np.inf
-    for size in range(1, len(point) + 1):
-        for support in itertools.combinations(range(len(point)), size):
-            chosen = np.zeros(len(point))
-            index = list(support)
-            chosen[index] = point[index] - (point[index].sum() - 1) / size
-            distance = ((chosen - point) ** 2).sum()
-            if (chosen >= 0).all() and distance < best_distance:
-                best, best_distance = chosen, distance
-    return best
 
 
 def nearest_within_ratio(weights: np.ndarray, beta: float) -> np.ndarray:

@@ -286,14 +286,14 @@ def test_a_preset_fills_what_is_not_given_and_nothing_else(preset):
             "preset": preset,
             "target_share": 0.123,
             "own_alignment": "itself" if preset == "robust" else "held-out",
-            "anchor": 0.5,
+            "ratio_bound": 7.0,
         },
         "training": {"sampling": "weight" if preset == "paper" else "size", "gradient_examples": 7},
     }
     kept = parsed(given)
     assert kept.weighting.target_share == 0.123
     assert kept.weighting.own_alignment == given["weighting"]["own_alignment"]
-    assert kept.weighting.anchor == 0.5
+    assert kept.weighting.ratio_bound == 7
     assert kept.training.sampling == given["training"]["sampling"]
     assert kept.training.gradient_examples == 7
 

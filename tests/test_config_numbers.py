@@ -83,6 +83,8 @@ def values_with(place, section, value):
     found = _copied(SECTIONS[{**kinds, **texts}.get(section.__name__, "digits")])
     if place[-2:] in (("group", "count"), ("training", "unit_examples")):
         found["weighting"] = {"unit": "group"}  # without which they have no effect
+    if place[-2:-1] == ("weighting",):
+        found["weighting"] = {"step": "mirror"}
     found = {"target": "goal" if "tasks" in found["data"] else "digit", **found}
     around = found
     for key in place[:-1]:

@@ -42,7 +42,7 @@ def configuration(kind, **changes):
             "data": {"kind": "digits", "target_size": 30},
             "sources": ["parity", "noise"],
             "target": "digit",
-            "weighting": {"alignment": "curvature", "curvature": curvature, "step_size": 0.1},
+            "weighting": {"alignment": "curvature", "curvature": curvature},
             **changes,
         }
     )

@@ -189,17 +189,6 @@ def test_units_of_other_sources_are_refused():
         )
 
 
-def test_fine_units_do_not_take_projected_steps():
-    with pytest.raises(WeightsError, match="mirror"):
-        TargetAware(
-            sources=["a"],
-            target="goal",
-            target_share=None,
-            units=Units.of_examples({"a": 3}),
-            rule=UpdateRule(step="projected"),
-        )
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_saved_weights_are_restored_bit_by_bit(seed):
     def built(labels):

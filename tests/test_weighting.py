@@ -202,18 +202,16 @@ def test_weights_move_towards_what_agrees_and_away_from_what_opposes():
     assert after["near"] > after["across"] > after["far"]
 
 
-@pytest.mark.parametrize("step", ["mirror", "projected"])
 @pytest.mark.parametrize(
     "alignment",
     [Cosine(scale=3.0), CurvatureWeighted(Identity(scale=0.1))],
     ids=["cosine", "identity"],
 )
-def test_the_step_is_the_simplex_step_of_what_is_measured(alignment, step):
+def test_the_step_is_the_simplex_step_of_what_is_measured(alignment):
     tasks = plane()
-    rule = UpdateRule(alignment=alignment, step=step, step_size=0.3)
+    rule = UpdateRule(alignment=alignment, step_size=0.3)
     initial = {"near": 0.2, "across": 0.3, "far": 0.5}
     weighting = target_aware(rule=rule, initial=initial)
-    steps = {"mirror": simplex.mirror_step, "projected": simplex.projected_step}
     for _ in range(3):
         measured = hypergradient(
             [tasks.point],
@@ -222,12 +220,9 @@ def test_the_step_is_the_simplex_step_of_what_is_measured(alignment, step):
             loss_of=tasks.loss_of,
             alignment=alignment,
         )
-        expected = steps[step](weighting.weights.logs, measured.values, step_size=0.3)
+        expected = simplex.mirror_step(weighting.weights.logs, measured.values, step_size=0.3)
         tasks.update(weighting)
-        if step == "mirror":
-            assert torch.equal(weighting.weights.logs, expected)
-        else:
-            torch.testing.assert_close(weighting.weights.logs.exp(), expected.exp())
+        assert torch.equal(weighting.weights.logs, expected)
 
 
 def test_the_papers_step_by_hand():
@@ -238,32 +233,10 @@ def test_the_papers_step_by_hand():
     assert after == pytest.approx(expected)
 
 
-def test_the_projected_step_by_hand_reaches_zero():
-    tasks = plane()
-    weighting = target_aware(rule=UpdateRule(step="projected", step_size=1.0))
-    update = tasks.update(weighting)
-    cosines = torch.tensor([tasks.cosine("goal", name) for name in SOURCES], **DOUBLE)
-    expected = simplex.project_to_simplex(1 / 3 + cosines).tolist()
-    assert list(update.weights.values()) == pytest.approx(expected)
-    assert update.weights["far"] == pytest.approx(0, abs=1e-200)
-    json.dumps(update.to_json(), allow_nan=False)
-
-
-def test_a_source_at_zero_comes_back_under_the_projected_step():
-    tasks = plane()
-    weighting = target_aware(rule=UpdateRule(step="projected", step_size=1.0))
-    tasks.update(weighting)
-    tasks.gradients["goal"] = torch.tensor([-1.0, 0.0], **DOUBLE)
-    tasks.update(weighting)
-    assert weighting.weights["far"] > 0.5
-    assert torch.isfinite(weighting.weights.logs.exp()).all()
-
-
 @pytest.mark.parametrize("anchor", [0.0, 0.1])
-@pytest.mark.parametrize("step", ["mirror", "projected"])
-def test_a_source_left_out_at_the_start_spoils_nothing(step, anchor):
+def test_a_source_left_out_at_the_start_spoils_nothing(anchor):
     """A weight of zero is legal; the others move as if that (opposed) source were not there."""
-    rule = UpdateRule(step=step, anchor=anchor, step_size=0.1)
+    rule = UpdateRule(anchor=anchor, step_size=0.1)
     initial = {"near": 0.5, "across": 0.5, "far": 0.0}
     tasks, weighting = plane(), target_aware(initial=initial, rule=rule)
     without = TargetAware(sources=["near", "across"], target="goal", target_share=None, rule=rule)
@@ -377,13 +350,9 @@ def after_each_of_many_updates(weighting, *, updates=30, seed=0):
         yield shares
 
 
-STEPS = ["mirror", "projected"]
-
-
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("own_alignment", ["itself", "held-out"])
-def test_a_held_share_is_held(step, own_alignment):
-    rule = UpdateRule(step=step, own_alignment=own_alignment)
+def test_a_held_share_is_held(own_alignment):
+    rule = UpdateRule(own_alignment=own_alignment)
     weighting = target_aware(target_share=0.4, rule=rule)
     assert weighting.weights["goal"] == pytest.approx(0.4, abs=1e-12)
     moved = set()
@@ -393,9 +362,8 @@ def test_a_held_share_is_held(step, own_alignment):
     assert len(moved) > 3
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_a_share_stays_in_its_range_and_moves_inside(step):
-    rule = UpdateRule(step=step, own_alignment="itself", anchor=0.3, step_size=0.5)
+def test_a_share_stays_in_its_range_and_moves_inside():
+    rule = UpdateRule(own_alignment="itself", anchor=0.3, step_size=0.5)
     weighting = target_aware(target_share=(0.1, 0.55), rule=rule)
     seen = [shares["goal"] for shares in after_each_of_many_updates(weighting)]
     assert all(0.1 - 1e-12 <= share <= 0.55 + 1e-12 for share in seen)
@@ -417,17 +385,15 @@ def test_a_range_lifts_a_target_that_would_be_lost():
     assert weighting.weights["goal"] == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_a_learned_share_is_free(step):
+def test_a_learned_share_is_free():
     """The same as any other unit's: one step over all of them."""
     tasks = plane()
-    rule = UpdateRule(step=step, step_size=0.2)
+    rule = UpdateRule(step_size=0.2)
     joint = target_aware(target_share="learned", rule=rule)
     update = tasks.update(joint)
     cosines = [tasks.cosine("goal", name) for name in [*SOURCES, "goal"]]
-    steps = {"mirror": simplex.mirror_step, "projected": simplex.projected_step}
     start = torch.full((4,), 0.25, **DOUBLE).log()
-    expected = steps[step](start, -torch.tensor(cosines, **DOUBLE), step_size=0.2).exp()
+    expected = simplex.mirror_step(start, -torch.tensor(cosines, **DOUBLE), step_size=0.2).exp()
     assert list(update.weights.values()) == pytest.approx(expected.tolist())
 
 
@@ -442,11 +408,10 @@ def test_sources_share_what_is_left_in_their_own_proportions():
     assert joint.weights.shares() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("share", [0.5, (0.2, 0.8)])
-def test_a_step_that_takes_all_from_the_sources_does_not_break_a_held_share(step, share):
+def test_a_step_that_takes_all_from_the_sources_does_not_break_a_held_share(share):
     tasks = Plane(near=[-1.0, 0.1], across=[-1.0, 0.2], far=[-1.0, 0.3], goal=[1.0, 0.0])
-    weighting = target_aware(target_share=share, rule=UpdateRule(step=step, step_size=5.0))
+    weighting = target_aware(target_share=share, rule=UpdateRule(step_size=5.0))
     for _ in range(3):
         tasks.update(weighting)
         shares = weighting.weights.shares()
@@ -462,10 +427,9 @@ def test_a_share_of_one_leaves_the_sources_out(rule):
 
 
 @pytest.mark.parametrize("share", [None, "learned", 0.5, (0.2, 0.8)])
-@pytest.mark.parametrize("step", STEPS)
-def test_the_ratio_bound_is_kept(step, share):
+def test_the_ratio_bound_is_kept(share):
     """Among all units, or among the sources where the target's share is set by hand."""
-    rule = UpdateRule(step=step, ratio_bound=4.0, alignment=Cosine(scale=3.0))
+    rule = UpdateRule(ratio_bound=4.0, alignment=Cosine(scale=3.0))
     weighting = target_aware(target_share=share, rule=rule)
     assert math.fsum(weighting.weights.shares().values()) == pytest.approx(1, abs=1e-9)
     reached = 0.0
@@ -556,20 +520,6 @@ def test_without_an_anchor_the_ratio_has_none():
         tasks.update(weighting)
     near, _, far = weighting.weights.logs.tolist()
     assert near - far == pytest.approx(120 * apart)
-
-
-def test_the_anchored_projected_step_in_closed_form():
-    tasks = plane()
-    initial = {"near": 0.2, "across": 0.3, "far": 0.5}
-    rule = UpdateRule(step="projected", anchor=0.25, step_size=0.1)
-    weighting = target_aware(rule=rule, initial=initial)
-    tasks.update(weighting)
-    before = weighting.weights.logs.exp()
-    tasks.update(weighting)
-    cosines = torch.tensor([tasks.cosine("goal", name) for name in SOURCES], **DOUBLE)
-    start = 0.75 * before + 0.25 * torch.tensor(list(initial.values()), **DOUBLE)
-    expected = simplex.project_to_simplex(start + 0.1 * cosines)
-    torch.testing.assert_close(weighting.weights.logs.exp(), expected)
 
 
 # Several targets
@@ -742,7 +692,6 @@ def test_the_history_says_what_was_measured_and_where_the_weights_went():
 STATES = {
     "paper": {"rule": UpdateRule.paper()},
     "robust, held": {"rule": UpdateRule.robust(), "target_share": 0.37},
-    "projected, bounded": {"rule": UpdateRule(step="projected", anchor=0.2, step_size=0.1)},
     "ratio bound": {"rule": UpdateRule(ratio_bound=5.0, anchor=0.05)},
 }
 

@@ -12,7 +12,6 @@ import math
 import torch
 from torch import Tensor
 
-_ZERO = -690.0  # the logarithm of a weight that a step took to zero; e^-690 is still a number
 _LOWEST = -1e30  # no logarithm is lower: sums over millions of units stay inside float32
 _BISECTIONS = 2200  # more than float64 can tell apart, whatever the bracket
 _FAR = 1e3  # beside a number this large, digits of a logarithm near zero are rounded away
@@ -42,27 +41,6 @@ def mirror_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> T
     return torch.where(present, logs.clamp(min=_LOWEST), logs)
 
 
-def projected_step(log_weights: Tensor, gradient: Tensor, *, step_size: float) -> Tensor:
-    """Euclidean projected gradient descent, the alternative the paper names.
-
-    Unlike `mirror_step` it can take a weight to zero, and away from it again: such a weight is
-    kept as e^-690, and so is told apart from one that was left out on purpose.
-
-    Example:
-        >>> half = torch.tensor([0.5, 0.5]).log()
-        >>> projected_step(half, torch.tensor([-1.0, 1.0]), step_size=1.0).exp()
-        tensor([1., 0.])
-    """
-    present = log_weights > -math.inf
-    if not bool(present.any()):
-        return log_weights
-    products = _products(gradient, step_size, present=present)
-    moved = project_to_simplex((log_weights.exp() - products)[present])
-    logs = log_weights.clone()
-    logs[present] = moved.log().clamp(min=_ZERO)
-    return logs
-
-
 def _products(gradient: Tensor, step_size: float, *, present: Tensor) -> Tensor:
     """step_size · gradient, up to a constant, which makes no difference to a step.
 
@@ -87,25 +65,6 @@ def anchored(log_weights: Tensor, initial: Tensor, *, share: float) -> Tensor:
     # Where one is the logarithm of zero there is nothing to move, and inf - inf is no number.
     held = (log_weights == initial) | torch.isinf(log_weights) | torch.isinf(initial)
     return torch.where(held, log_weights, torch.lerp(log_weights, initial, share))
-
-
-def project_to_simplex(point: Tensor) -> Tensor:
-    """The nearest point of the simplex in Euclidean distance, by sorting.
-
-    Example:
-        >>> project_to_simplex(torch.tensor([0.9, 0.6, -1.0]))
-        tensor([0.6500, 0.3500, 0.0000])
-    """
-    largest = point.max()
-    if abs(float(largest)) > _FAR:  # a constant makes no difference but to the rounding
-        point = point - largest
-    descending = point.sort(descending=True).values
-    counts = torch.arange(1, len(point) + 1, dtype=point.dtype, device=point.device)
-    thresholds = (descending.cumsum(0) - 1) / counts
-    # The largest entry always exceeds its own threshold, so at least one is kept.
-    kept = int((descending > thresholds).sum())
-    projected = (point - thresholds[kept - 1]).clamp(min=0)
-    return projected / projected.sum()
 
 
 def bounded(log_weights: Tensor, *, beta: float, base: Tensor | None = None) -> Tensor:

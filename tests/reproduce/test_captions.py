@@ -32,15 +32,6 @@ def test_the_papers_own_settings_are_no_departure():
         ({"training": {"sampling": "weight"}}, ["steps drawn by weight (the paper: size)"]),
         ({"training": {"gradient_examples": 9}}, ["examples a gradient: 9 (the paper: 64)"]),
         ({"training": {"warmup": 0.1}}, ["warmup 0.1"]),
-        (
-            {"preset": "robust"},
-            [
-                "steps drawn by weight (the paper: size)",
-                "examples a gradient: 128 (the paper: 64)",
-                "passes that fit the target's head: 5",
-                "the rule of the preset robust",
-            ],
-        ),
         ({"tiny": True}, ["tiny sizes, which show that all works and nothing else"]),
     ],
 )

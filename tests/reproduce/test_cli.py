@@ -171,7 +171,6 @@ def test_a_part_that_is_none(refused, experiment, part):
         ("--scale", "huge"),
         ("--epochs", 0),
         ("--precision", "fp8"),
-        ("--preset", "best"),
     ],
 )
 def test_options_out_of_range(call, tmp_path, listing, options):
@@ -214,13 +213,13 @@ def test_options_reach_the_runs_and_the_caption(call, data, nothing_trained, tmp
 
 
 def test_tiny_takes_changed_settings_too(call, nothing_trained):
-    options = ("--epochs", 1, "--learning-rate", 0.5, "--preset", "robust")
+    options = ("--epochs", 1, "--learning-rate", 0.5)
     status, out, _ = call("reproduce", "table-fewer-sources", "--scale", "tiny", *options)
     assert status == 0
     for config in nothing_trained.configs:
         assert (config.epochs, config.training.learning_rate) == (1, 0.5)
-        assert config.weighting.preset == "robust"
-    assert "the rule of the preset robust" in out
+        assert config.weighting.preset == "paper"
+    assert "learning rate 0.5" in out
 
 
 def test_json_is_the_table(call, data, nothing_trained):

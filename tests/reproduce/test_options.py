@@ -22,9 +22,7 @@ def test_all_that_tiny_has_no_use_for_is_named_at_once(refused):
 
 
 @pytest.mark.parametrize("experiment", ["figure-task-distance", "figure-weighted-samples"])
-@pytest.mark.parametrize(
-    "option", [("--learning-rate", 1), ("--epochs", 1), ("--preset", "robust")]
-)
+@pytest.mark.parametrize("option", [("--learning-rate", 1), ("--epochs", 1)])
 def test_figures_have_settings_of_their_own(refused, experiment, option):
     assert "settings of its own" in refused(experiment, "--scale", "tiny", *option)
 

@@ -248,16 +248,13 @@ def test_settings_that_are_changed_reach_every_run():
         "max_length": 64,
         "epochs": 2,
         "training": {"learning_rate": 1e-3, "batch_size": 8, "precision": "bf16"},
-        "preset": "robust",
     }
     for run in plan("table-fewer-sources", **changes).runs():
         config = run.config(0)
         assert (config.model.encoder, config.model.max_length) == ("/encoders/small", 64)
         assert (config.epochs, config.target_epochs) == (2, 2)
         assert (config.training.learning_rate, config.training.batch_size) == (1e-3, 8)
-        assert (config.training.precision, config.training.sampling) == ("bf16", "weight")
-        assert config.weighting.own_alignment == "held-out"
-        assert config.weighting.step == "evidence"
+        assert (config.training.precision, config.training.sampling) == ("bf16", "size")
 
 
 def test_tiny_sizes_keep_their_order_and_stay_tiny():

@@ -59,7 +59,6 @@ def _leaves(value, path=()):
         {"training": {"learning_rate": 1e-4}},
         {"training": {"batch_size": 16}},
         {"training": {"precision": "bf16"}},
-        {"preset": "robust"},
         {"tiny": True},
         {"available": dict.fromkeys(("pos", "chunking", "predicate", "ner"), 50), "cap": True},
     ],

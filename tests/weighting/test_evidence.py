@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tawt import Fixed, TargetAware, UpdateRule
+from tawt import Cosine, CurvatureWeighted, Fixed, Identity, TargetAware, UpdateRule
 from tawt.errors import ConfigError, WeightsError
 from tawt.units import Units
 from tawt.weighting.evidence import Evidence, shrunk
@@ -110,7 +110,7 @@ def weighting(**options):
     return TargetAware(**given | options)
 
 
-def updated(weights, rows, *, halves=None):
+def updated(weights, rows, *, halves=None, size=1.0):
     """Updates that measure these cosines."""
     x = torch.zeros(2, dtype=torch.float64, requires_grad=True)
     for number, row in enumerate(rows):
@@ -118,7 +118,7 @@ def updated(weights, rows, *, halves=None):
             name: torch.tensor([cosine, np.sqrt(1 - cosine**2)], dtype=torch.float64)
             for name, cosine in zip(SOURCES, row, strict=True)
         }
-        ways["goal"] = torch.tensor([1.0, 0.0], dtype=torch.float64)
+        ways["goal"] = torch.tensor([size, 0.0], dtype=torch.float64)
         half = None if halves is None else halves[number]
         weights.update([x], loss_of=lambda task, w=ways: x @ w[task], target_half=half)
     return weights
@@ -138,12 +138,24 @@ def test_sources_that_surely_lead_count_alike_and_others_nothing():
     assert weights["b"] == pytest.approx(0.5, abs=1e-3)
 
 
-def test_the_step_size_is_the_power_of_the_probability():
-    rows = np.clip(rows_of(3, 12), -0.9, 0.9)
-    twice = updated(weighting(rule=UpdateRule(step="evidence", step_size=2.0)), rows)
-    once = np.array([updated(weighting(), rows)[name] for name in SOURCES])
-    expected = once**2 / (once**2).sum()
-    assert [twice[name] for name in SOURCES] == pytest.approx(expected)
+@pytest.mark.parametrize("given", [{"step_size": 2.0}, {"anchor": 0.1}, {"alignment": Cosine(3.0)}])
+def test_sizes_that_nothing_asks_for_are_refused(given):
+    with pytest.raises(ConfigError, match="has no effect where `step` is evidence"):
+        UpdateRule(step="evidence", **given)
+    UpdateRule(step="mirror", **given)
+
+
+def test_products_are_weighed_as_the_same_ones_in_other_units():
+    """They have no size of their own, as cosines have."""
+    shares = []
+    for size in (1e-6, 1.0, 1e6):
+        rule = UpdateRule(step="evidence", alignment=CurvatureWeighted(Identity()))
+        weights = weighting(rule=rule)
+        updated(weights, np.clip(rows_of(3, 5), -0.9, 0.9), size=size)
+        shares.append([weights[name] for name in SOURCES])
+    np.testing.assert_allclose(shares[0], shares[1], rtol=1e-6)
+    np.testing.assert_allclose(shares[2], shares[1], rtol=1e-6)
+    assert shares[1][0] != pytest.approx(0.25, abs=0.01)
 
 
 def test_they_start_from_the_initial_weights_and_a_share_is_held():

@@ -43,14 +43,13 @@ class ReproduceOptions:
     seeds: int | None
     cap: bool
     tiny: bool
-    preset: str
     epochs: int | None
     training: dict[str, Any]
 
     @property
     def changes_settings(self) -> bool:
         """Whether training is to be other than the paper's."""
-        return bool(self.training) or self.epochs is not None or self.preset != "paper"
+        return bool(self.training) or self.epochs is not None
 
 
 def list_experiments(*, as_json_lines: bool) -> None:
@@ -138,7 +137,7 @@ def _check_options(
     if "--encoder" not in experiment.needs and options.changes_settings:
         raise ConfigError(
             f"{experiment.name} has settings of its own; leave out --learning-rate, --epochs, "
-            "--batch-size, --precision, --sampling and --preset."
+            "--batch-size, --precision and --sampling."
         )
     flags = {
         "--data": options.data,
@@ -223,7 +222,6 @@ def requested(options: ReproduceOptions, folder: Path) -> Request:
         setup = replace(
             setup,
             training={**setup.training, **options.training},
-            preset=options.preset,
             epochs=options.epochs or setup.epochs,
         )
     return Request(

@@ -62,9 +62,6 @@ def reproduce(
         Literal["size", "weight"] | None,
         typer.Option(help="How steps are drawn, instead of the paper's by size."),
     ] = None,
-    preset: Annotated[
-        Literal["paper", "robust"], typer.Option(help="The rule by which weights move.")
-    ] = "paper",
     folder: Annotated[Path, typer.Option("--out", help="Where runs and tables go.")] = Path(
         "runs/reproduce"
     ),
@@ -107,7 +104,6 @@ def reproduce(
         seeds=seeds,
         cap=cap,
         tiny=scale == "tiny",
-        preset=preset,
         epochs=epochs,
         training={name: value for name, value in given.items() if value is not None},
     )

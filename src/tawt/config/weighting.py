@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from tawt.errors import ConfigError
 from tawt.modality import MOST, Section
 from tawt.per_example import Way
+from tawt.weighting.rule import check_sizes
 
 # The default of a field that is gone: run folders of before have it written out, to no effect.
 _OLD_RANK = 20
@@ -93,18 +94,17 @@ class WeightingConfig(Section):
     alignment: Literal["cosine", "curvature"] = "cosine"
     """What is measured between a source's gradient and the target's."""
     scale: float = Field(1.0, gt=0)
-    """c of the paper: what the alignment is multiplied by."""
+    """With `step: mirror`: c of the paper, what the alignment is multiplied by."""
     curvature: CurvatureConfig = CurvatureConfig()
     """With `alignment: curvature`."""
-    step: Literal["mirror", "projected", "evidence"] = "mirror"
-    """Mirror descent, projected gradient, or by how sure it is that a source leads the others."""
+    step: Literal["mirror", "evidence"] = "mirror"
+    """Mirror descent, or by how sure it is that a source leads the others."""
     step_size: float = Field(1.0, gt=0)
-    """η of the paper."""
+    """With `step: mirror`: η of the paper."""
     own_alignment: Literal["itself", "held-out"] = "held-out"
     """Joint training with a learned target share: what the target is compared with."""
     anchor: float = Field(0.0, ge=0, lt=1)
-    """With `step: mirror` or `projected`: how far each step first returns towards the initial
-    weights."""
+    """With `step: mirror`: how far each step first returns towards the initial weights."""
     ratio_bound: float | None = Field(None, ge=1)
     """β: no weight may exceed β times another."""
 
@@ -114,6 +114,11 @@ class WeightingConfig(Section):
         if not isinstance(values, Mapping) or values.get("unit") != "group":
             return values
         return values if values.get("group") is not None else {**values, "group": {}}
+
+    @model_validator(mode="after")
+    def _check_sizes_have_effect(self) -> WeightingConfig:
+        check_sizes(self.step, self.scale, self.step_size, self.anchor)
+        return self
 
     @model_validator(mode="after")
     def _check_units_have_effect(self) -> WeightingConfig:

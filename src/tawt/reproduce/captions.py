@@ -35,15 +35,13 @@ def departures(setup: Setup, seeds: Sequence[int]) -> list[str]:
         ours = getattr(setup, name)
         if ours != SETTINGS[name]:
             found.append(f"{name.replace('_', ' ')} {ours} (the paper: {SETTINGS[name]})")
-    found += _of_training({**PRESETS[setup.preset].training, **setup.training})
+    found += _of_training({**PRESETS["paper"].training, **setup.training})
     metrics = {task: metric_name(setup, task) for task in setup.tasks}
     found += [
         f"{metric} for {task} (the paper: {METRICS[task]})"
         for task, metric in metrics.items()
         if metric != METRICS[task]
     ]
-    if setup.preset != "paper":
-        found.append(f"the rule of the preset {setup.preset}")
     if setup.tiny:
         found.append("tiny sizes, which show that all works and nothing else")
     found.append("the epoch with the best dev score is kept")

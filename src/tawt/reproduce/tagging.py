@@ -34,7 +34,6 @@ class Setup:
     epochs: int = SETTINGS["epochs"]
     training: Mapping[str, Any] = field(default_factory=dict)
     """Where training departs from the paper's settings."""
-    preset: str = "paper"
     cap: bool = False
     """Whether sizes larger than the data has are taken as large as it has."""
     tiny: bool = False
@@ -92,7 +91,7 @@ class TaggingRun:
                 "model": {"encoder": setup.encoder, "max_length": setup.max_length},
                 "epochs": setup.epochs,
                 "target_epochs": setup.epochs,
-                "weighting": {"preset": setup.preset, "scale": self.scale},
+                "weighting": {"preset": "paper", "scale": self.scale},
                 "training": dict(setup.training),
             }
         )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_GUESS = 0.1**2  # variance of a lead at one update, before differences have shown it
+_GUESS = 0.1**2  # variance of a lead at one update, before differences have shown it; of cosines
 _WORTH = 2.0  # differences that the guess counts as
 _AGE = 0.5  # power of how far training was, beside how far it is
 _SUMS = ("updates", "squares", "halves", "pairs", "halves_count", "pairs_count")
@@ -39,6 +39,7 @@ class Evidence:
 
     Args:
         count: Units that compete.
+        size: Of alignments, 1 for cosines; none, if the first update is to show it.
 
     Example:
         >>> import numpy as np
@@ -50,8 +51,9 @@ class Evidence:
         (True, True)
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, size: float | None = 1.0) -> None:
         self._step = 0
+        self._size = size
         self._sum = np.zeros(count)
         self._last: Array | None = None  # of the update before, or the mean of the pair before
         self._first: Array | None = None  # of a pair that is not complete
@@ -66,6 +68,8 @@ class Evidence:
             half: Which half of the target's examples it saw, 0 and then 1; none, if each update
                 sees examples of its own.
         """
+        if self._size is None:
+            self._size = float(np.sqrt(np.square(alignments).mean()))
         leads = alignments - alignments.mean()
         sums, now = self._sums, max(step, self._step, 1)
         kept = (max(self._step, 1) / now) ** _AGE
@@ -105,7 +109,7 @@ class Evidence:
             return float("inf")
         updates = sums["updates"] ** 2 / sums["squares"]
         paired = 2.0 if sums["halves_count"] else 1.0
-        guess = _GUESS / paired
+        guess = _GUESS * (self._size or 1.0) ** 2 / paired
         noise = (_WORTH * guess + sums["pairs"]) / (_WORTH + sums["pairs_count"])
         square = noise * paired / updates
         if sums["halves_count"]:
@@ -125,6 +129,7 @@ class Evidence:
         """All of it, as plain values."""
         return {
             "step": self._step,
+            "size": self._size,
             "sum": self._sum.tolist(),
             "last": None if self._last is None else self._last.tolist(),
             "first": None if self._first is None else self._first.tolist(),
@@ -140,15 +145,17 @@ class Evidence:
         try:
             found = {name: self._array(state[name]) for name in ("sum", "last", "first")}
             sums = {name: state[name] for name in ("step", *_SUMS)}
+            size = state["size"]
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(
                 f"`evidence` of the saved state is not what `state_dict` returned ({error!r}). "
                 "Load a state of a weighting with the same arguments."
             ) from error
-        if found["sum"] is None or not all(map(is_number, sums.values())):
+        numbers = [*sums.values(), *([] if size is None else [size])]
+        if found["sum"] is None or not all(map(is_number, numbers)):
             raise WeightsError("`evidence` of the saved state must be finite numbers.")
         self._sum, self._last, self._first = found["sum"], found["last"], found["first"]
-        self._step = int(sums.pop("step"))
+        self._step, self._size = int(sums.pop("step")), size
         self._sums = {name: float(value) for name, value in sums.items()}
 
     def _array(self, values: Any) -> Array | None:

@@ -79,7 +79,7 @@ class Mover(ABC):
 
 
 class ByGradient(Mover):
-    """By mirror descent, or projected gradient: each update adds to those before."""
+    """By mirror descent: each update adds to those before."""
 
     def moved(
         self,
@@ -104,7 +104,8 @@ class ByEvidence(Mover):
 
     def __init__(self, stepping: Stepping) -> None:
         super().__init__(stepping)
-        self._evidence = Evidence(int(stepping.competing.sum()))
+        size = 1.0 if stepping.rule.alignment.needs_norms else None
+        self._evidence = Evidence(int(stepping.competing.sum()), size=size)
 
     def moved(
         self,

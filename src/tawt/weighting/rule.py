@@ -30,13 +30,13 @@ class UpdateRule:
     alignment: Alignment = field(default_factory=Cosine)
     """What is measured: `Cosine(scale=c)` or `CurvatureWeighted(curvature)`."""
 
-    step: Literal["mirror", "projected", "evidence"] = "mirror"
-    """Mirror descent (eq. mirror_descent); projected gradient, which can reach zero; or "evidence":
-    a weight is in proportion to the probability, as far as updates have shown it, that its source
-    agrees with the target more than sources do on average. For whole tasks."""
+    step: Literal["mirror", "evidence"] = "mirror"
+    """Mirror descent (eq. mirror_descent), or "evidence": a weight is in proportion to the
+    probability, as far as updates have shown it, that its source agrees with the target more than
+    sources do on average. For whole tasks."""
 
     step_size: float = 1.0
-    """η. With "evidence", the power of the probability."""
+    """η of mirror descent."""
 
     own_alignment: OwnAlignment = "itself"
     """In joint training the target competes too. "itself" compares its gradient with itself, so
@@ -65,10 +65,9 @@ class UpdateRule:
             raise ConfigError(
                 f"`step_size` (η) must be positive and finite; got {self.step_size!r}."
             )
-        if self.step not in ("mirror", "projected", "evidence"):
-            raise ConfigError(
-                f'`step` must be "mirror", "projected" or "evidence"; got {self.step!r}.'
-            )
+        if self.step not in ("mirror", "evidence"):
+            raise ConfigError(f'`step` must be "mirror" or "evidence"; got {self.step!r}.')
+        check_sizes(self.step, self.alignment.scale, self.step_size, self.anchor)
         if self.own_alignment not in ("itself", "held-out"):
             raise ConfigError(
                 f'`own_alignment` must be "itself" or "held-out"; got {self.own_alignment!r}.'
@@ -98,6 +97,22 @@ class UpdateRule:
     def bounded(cls) -> Self:
         """Our defaults for weights on groups and examples: mirror descent inside W_10."""
         return cls(own_alignment="held-out", ratio_bound=10.0)
+
+
+def check_sizes(step: str, scale: float, step_size: float, anchor: float) -> None:
+    """Refuse sizes of steps where weights go by evidence, which asks for none.
+
+    Raises:
+        ConfigError: One is not what it is by default.
+    """
+    given = {"scale": scale != 1, "step_size": step_size != 1, "anchor": anchor != 0}
+    if step == "evidence" and any(given.values()):
+        name = next(name for name, differs in given.items() if differs)
+        raise ConfigError(
+            f"`{name}` has no effect where `step` is evidence: weights go by how sure it is that a "
+            "source leads, not by how far. Leave it out, or set `step` to mirror.",
+            place=(name,),
+        )
 
 
 def checked_rule(rule: UpdateRule) -> UpdateRule:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _FAR = 1e3  # from zero: where logarithms begin to lack digits
 _LOST = -100.0  # the logarithm of a weight that is nothing beside one, in float64 too
-_TINY = 1e-300  # what a weight counts at least that was not left out on purpose
 _OFF = {torch.float64: 1e-9, torch.float32: 1e-4}
 """By how much rounding may change a sum of weights."""
 
@@ -57,19 +56,13 @@ class Stepping:
             scores: Of each weight; one that does not compete has none.
         """
         chances = torch.special.log_ndtr(scores.double()).to(self.initial)
-        moved = self.initial + self.rule.step_size * chances
-        logs = torch.where(self.competing, moved, self.initial)
+        logs = torch.where(self.competing, self.initial + chances, self.initial)
         return self.allowed(torch.log_softmax(logs, dim=0))
 
     def moved(self, logs: Tensor, gradient: Tensor) -> Tensor:
         """Logarithms of the weights after a step."""
-        rule = self.rule
-        if rule.step == "mirror":
-            start = simplex.anchored(logs, self.initial, share=rule.anchor)
-            return self.allowed(self._mirrored(start, gradient))
-        start = torch.lerp(logs.exp(), self.initial.exp(), rule.anchor)
-        start = torch.where(logs > -math.inf, start.clamp(min=_TINY), start).log()
-        return self.allowed(simplex.projected_step(start, gradient, step_size=rule.step_size))
+        start = simplex.anchored(logs, self.initial, share=self.rule.anchor)
+        return self.allowed(self._mirrored(start, gradient))
 
     def _mirrored(self, start: Tensor, gradient: Tensor) -> Tensor:
         """A mirror step, after which sources and targets that get a share back have their digits.

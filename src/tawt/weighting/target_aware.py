@@ -147,7 +147,7 @@ class TargetAware(Weighting):
     def _own_alignment(self) -> OwnAlignment:
         """As the rule says; but a target whose share is held competes with nobody."""
         held = isinstance(self.target_share, int | float)
-        alone = held and len(self.target) == 1 and self.rule.step != "projected"
+        alone = held and len(self.target) == 1
         return "itself" if alone else self.rule.own_alignment
 
     def follow(self, optimiser: Optimizer) -> None:
