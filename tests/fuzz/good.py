@@ -16,7 +16,7 @@ DIGITS = {
     "paradigm": "joint",
     "epochs": 1,
     "target_epochs": 1,
-    "weighting": {"kind": "target-aware", "preset": "robust", "step_size": 0.5, "anchor": 0.1},
+    "weighting": {"preset": "robust", "step": "mirror", "step_size": 0.5, "anchor": 0.1},
     "training": {"batch_size": 8, "learning_rate": 0.01, "workers": 0, "warmup": 0.1},
 }
 ARRAYS = {

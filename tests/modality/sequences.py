@@ -131,7 +131,10 @@ class SequenceModality(Modality):
 
     @property
     def robust_defaults(self):
-        return {"weighting": {"step_size": 0.75}, "training": {"update_growth": 0.5}}
+        return {
+            "weighting": {"step": "mirror", "step_size": 0.75},
+            "training": {"update_growth": 0.5},
+        }
 
     def training_defaults(self, model):
         return {"learning_rate": 0.02 if model.get("width", 8) < 7 else 0.01}
