@@ -14,7 +14,7 @@ from tawt.training import JointTraining, SourcesOnly
 from tawt.training.fresh import FreshLosses
 from tawt.weighting import Fixed, TargetAware
 from tawt.weights import History, WeightUpdate, findings
-from tawt.weights.findings import _probability_below
+from tawt.weights.student import probability_below
 from tests import test_watching
 from tests.test_watching import rows, tasks_of, trained
 
@@ -161,7 +161,7 @@ def test_one_source_leads_nobody():
 def test_probabilities_are_those_of_students_t(freedom, off):
     for value in np.linspace(-8, 8, 65):
         expected = stats.t.cdf(value, freedom)
-        assert _probability_below(value, freedom) == pytest.approx(expected, abs=off)
+        assert probability_below(value, freedom) == pytest.approx(expected, abs=off)
 
 
 # In training

@@ -1,25 +1,27 @@
 """How far each unit is ahead of the others, and how far that may be off.
 
-An update measures a lead of every unit over the mean of all. What it finds is off for two reasons:
-it sees some examples of each source, which the mean over updates makes up for; and the target has
-so many examples and no more, which nothing makes up for. Where successive updates see the two
-halves of the target's examples, cut at random each time, both can be told: half the difference of
-two halves varies as the mean over all examples would with other examples (the delete-half
-jackknife), and with the noise of an update; the mean of two halves with that noise alone.
+Every update measures the lead of each unit: its alignment above the mean of all units. What counts
+is the mean lead over the updates so far. It is off for two reasons:
 
-Leads are means over updates. What helps changes while a model learns, so what was measured when
-training was a quarter as far counts half as much. They are shrunk by what remains of their squares
-when those of the errors are taken off (James and Stein), so that leads that are no larger than
-their errors move nothing.
+- every update sees some examples of each source, and the model of that moment;
+- all updates see the same target, which has so many examples and no more.
+
+Where successive updates see the two halves of the target's examples, cut at random each time, both
+can be told: half the difference of two halves varies as the mean over all examples would with other
+examples (the delete-half jackknife), and with the noise of an update; the mean of two halves varies
+with that noise alone. Nothing here has a size of its own, so cosines and inner products, small or
+large, lead to the same scores.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tawt.errors import WeightsError, is_number
+from tawt.weights.student import normal_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +30,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_GUESS = 0.1**2  # variance of a lead at one update, before differences have shown it; of cosines
-_WORTH = 2.0  # differences that the guess counts as
-_AGE = 0.5  # power of how far training was, beside how far it is
-_SUMS = ("updates", "squares", "halves", "pairs", "halves_count", "pairs_count")
+_SUMS = ("updates", "means", "noise", "compared", "halves", "pairs")
 
 
 class Evidence:
@@ -39,97 +38,88 @@ class Evidence:
 
     Args:
         count: Units that compete.
-        size: Of alignments, 1 for cosines; none, if the first update is to show it.
 
     Example:
         >>> import numpy as np
         >>> evidence = Evidence(2)
-        >>> for step, off in enumerate((0.02, -0.02, 0.01, -0.01), start=1):
-        ...     evidence.take(np.array([0.4 + off, 0.1 - off]), step=step)
+        >>> for off in (0.02, -0.02, 0.01, -0.01):
+        ...     evidence.take(np.array([0.4 + off, 0.1 - off]))
         >>> first, second = evidence.scores()
         >>> bool(first > 2), bool(second < -2)
         (True, True)
     """
 
-    def __init__(self, count: int, *, size: float | None = 1.0) -> None:
-        self._step = 0
-        self._size = size
+    def __init__(self, count: int) -> None:
         self._sum = np.zeros(count)
-        self._last: Array | None = None  # of the update before, or the mean of the pair before
+        self._last: Array | None = None  # leads of the update before, or of the pair before
         self._first: Array | None = None  # of a pair that is not complete
         self._sums = dict.fromkeys(_SUMS, 0.0)
 
-    def take(self, alignments: Array, *, step: int, half: int | None = None) -> None:
+    def take(self, alignments: Array, *, half: int | None = None) -> None:
         """Take in what an update has measured.
 
         Args:
             alignments: Of every unit.
-            step: How far training is.
             half: Which half of the target's examples it saw, 0 and then 1; none, if each update
                 sees examples of its own.
         """
-        if self._size is None:
-            self._size = float(np.sqrt(np.square(alignments).mean()))
         leads = alignments - alignments.mean()
-        sums, now = self._sums, max(step, self._step, 1)
-        kept = (max(self._step, 1) / now) ** _AGE
-        self._step = now
-        self._sum = kept * self._sum + leads
-        for name in sums:
-            sums[name] *= kept
-        sums["squares"] = kept * sums["squares"] + 1  # of what updates count
-        sums["updates"] += 1
+        self._sum = self._sum + leads
+        self._sums["updates"] += 1
         if half is None:
             self._compare(leads)
         elif half == 0:
             self._first = leads
         elif self._first is not None:
-            sums["halves"] += float(np.square((self._first - leads) / 2).mean())
-            sums["halves_count"] += 1
+            self._sums["halves"] += float(np.square((self._first - leads) / 2).mean())
+            self._sums["pairs"] += 1
             self._compare((self._first + leads) / 2)
             self._first = None
 
-    def _compare(self, mean: Array) -> None:
+    def _compare(self, leads: Array) -> None:
         if self._last is not None:
-            self._sums["pairs"] += float(np.square(mean - self._last).mean()) / 2
-            self._sums["pairs_count"] += 1
-        self._last = mean
+            self._sums["noise"] += float(np.square(leads - self._last).mean()) / 2
+            self._sums["compared"] += 1
+        self._sums["means"] += 1
+        self._last = leads
 
     @property
     def leads(self) -> Array:
-        """Mean lead of each unit, the last updates counting most."""
-        leads: Array = self._sum / max(self._sums["updates"], 1e-12)
+        """Mean lead of each unit."""
+        leads: Array = self._sum / max(self._sums["updates"], 1.0)
         return leads
 
     @property
     def error(self) -> float:
-        """Standard error of a lead, that of all units together; infinite without an update."""
+        """Standard error of a lead, that of all units together; infinite until it is known.
+
+        It takes two updates, or two pairs of halves.
+        """
         sums, many = self._sums, len(self._sum)
-        if not sums["updates"]:
-            return float("inf")
-        updates = sums["updates"] ** 2 / sums["squares"]
-        paired = 2.0 if sums["halves_count"] else 1.0
-        guess = _GUESS * (self._size or 1.0) ** 2 / paired
-        noise = (_WORTH * guess + sums["pairs"]) / (_WORTH + sums["pairs_count"])
-        square = noise * paired / updates
-        if sums["halves_count"]:
-            halves = (_WORTH * guess + sums["halves"]) / (_WORTH + sums["halves_count"])
-            square += max(0.0, halves - noise)
-        return float(np.sqrt(square * many / max(1, many - 1)))
+        if not sums["compared"]:
+            return math.inf
+        noise = sums["noise"] / sums["compared"]
+        square = noise / sums["means"]
+        if sums["pairs"]:
+            square += max(0.0, sums["halves"] / sums["pairs"] - noise)
+        return math.sqrt(square * many / max(1, many - 1))
 
     def scores(self) -> Array:
-        """Leads in units of their standard error, shrunk."""
-        error = self.error
-        leads = self.leads
-        if not np.isfinite(error):
+        """Leads in units of their standard error, as points of a standard normal.
+
+        An error that is known from few differences is allowed for by Student's t.
+        """
+        error, leads = self.error, self.leads
+        if math.isinf(error):
             return np.zeros_like(leads)
-        return shrunk(leads, error) / error
+        if error == 0:  # updates that are all the same leave no doubt
+            return np.where(leads == 0, 0.0, np.copysign(np.inf, leads))
+        freedom = self._sums["compared"] * max(1, len(leads) - 1)
+        return np.array([normal_score(lead / error, freedom) for lead in leads.tolist()])
 
     def state_dict(self) -> dict[str, Any]:
         """All of it, as plain values."""
         return {
-            "step": self._step,
-            "size": self._size,
             "sum": self._sum.tolist(),
             "last": None if self._last is None else self._last.tolist(),
             "first": None if self._first is None else self._first.tolist(),
@@ -144,40 +134,16 @@ class Evidence:
         """
         try:
             found = {name: self._array(state[name]) for name in ("sum", "last", "first")}
-            sums = {name: state[name] for name in ("step", *_SUMS)}
-            size = state["size"]
+            sums = {name: state[name] for name in _SUMS}
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(
                 f"`evidence` of the saved state is not what `state_dict` returned ({error!r}). "
                 "Load a state of a weighting with the same arguments."
             ) from error
-        numbers = [*sums.values(), *([] if size is None else [size])]
-        if found["sum"] is None or not all(map(is_number, numbers)):
+        if found["sum"] is None or not all(map(is_number, sums.values())):
             raise WeightsError("`evidence` of the saved state must be finite numbers.")
         self._sum, self._last, self._first = found["sum"], found["last"], found["first"]
-        self._step, self._size = int(sums.pop("step")), size
         self._sums = {name: float(value) for name, value in sums.items()}
 
     def _array(self, values: Any) -> Array | None:
         return None if values is None else np.array(values, np.float64).reshape(self._sum.shape)
-
-
-def shrunk(leads: Array, error: float) -> Array:
-    """Leads drawn towards zero, all of it where they are no larger than their error lets expect.
-
-    Args:
-        leads: Over the mean of all.
-        error: The standard error of each.
-
-    Example:
-        >>> import numpy as np
-        >>> shrunk(np.array([0.1, -0.1]), error=0.1).tolist()
-        [0.05, -0.05]
-        >>> np.abs(shrunk(np.array([0.05, -0.05]), error=0.1)).tolist()
-        [0.0, 0.0]
-    """
-    squares = float(np.square(leads).sum())
-    if squares == 0:
-        return leads
-    expected = (len(leads) - 1) * error**2
-    return leads * max(0.0, 1.0 - expected / squares)

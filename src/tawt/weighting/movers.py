@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from tawt.hypergradient import Hypergradient
     from tawt.weighting.stepping import Stepping
 
-_NINE_OF_TEN = 1.645  # standard errors to either side
+_DRAWS = 256
+_TAILS = torch.tensor([0.05, 0.95], dtype=torch.float64)
+_BOTH_RUNS = 2.0  # variances: another run is as far off as this one
 
 
 class Mover(ABC):
@@ -36,7 +40,6 @@ class Mover(ABC):
         logs: Tensor,
         measured: Hypergradient,
         *,
-        step: int,
         half: int | None,
         watched: Sequence[float] | None,
     ) -> Tensor:
@@ -45,7 +48,6 @@ class Mover(ABC):
         Args:
             logs: Before it.
             measured: What it found.
-            step: How far training is.
             half: Which half of the target's examples it saw, if it saw one.
             watched: Leads in units of their errors, where training steps have shown them.
         """
@@ -55,8 +57,15 @@ class Mover(ABC):
         """Standard error of a lead, where weights go by it."""
         return None
 
+    @property
+    def leads(self) -> dict[int, float]:
+        """By position, the mean lead of all updates so far, where weights go by it."""
+        return {}
+
     def intervals(self, watched: Sequence[float] | None) -> dict[int, tuple[float, float]]:
-        """By position, where a weight would lie in nine of ten runs with other examples.
+        """By position, where the weight of another run would lie, in nine of ten such runs.
+
+        Other runs have other examples, of the target as of the sources.
 
         Args:
             watched: As for `moved`.
@@ -86,12 +95,11 @@ class ByGradient(Mover):
         logs: Tensor,
         measured: Hypergradient,
         *,
-        step: int,
         half: int | None,
         watched: Sequence[float] | None,
     ) -> Tensor:
         """A step along the gradient."""
-        del step, half, watched
+        del half, watched
         return self.stepping.moved(logs, measured.values)
 
 
@@ -104,15 +112,13 @@ class ByEvidence(Mover):
 
     def __init__(self, stepping: Stepping) -> None:
         super().__init__(stepping)
-        size = 1.0 if stepping.rule.alignment.needs_norms else None
-        self._evidence = Evidence(int(stepping.competing.sum()), size=size)
+        self._evidence = Evidence(int(stepping.competing.sum()))
 
     def moved(
         self,
         logs: Tensor,
         measured: Hypergradient,
         *,
-        step: int,
         half: int | None,
         watched: Sequence[float] | None,
     ) -> Tensor:
@@ -120,7 +126,7 @@ class ByEvidence(Mover):
         del logs
         if watched is None:
             found = measured.alignments[self.stepping.competing].double().numpy()
-            self._evidence.take(found, step=step, half=half)
+            self._evidence.take(found, half=half)
         return self.stepping.placed(self._scores(watched))
 
     @property
@@ -128,15 +134,29 @@ class ByEvidence(Mover):
         """Of all sources together."""
         return self._evidence.error
 
+    @property
+    def leads(self) -> dict[int, float]:
+        """Of every source, over the mean of all."""
+        places = self.stepping.competing.nonzero().flatten().tolist()
+        return dict(zip(places, self._evidence.leads.tolist(), strict=True))
+
     def intervals(self, watched: Sequence[float] | None) -> dict[int, tuple[float, float]]:
-        """Those that a weight's own score would give, were it less or more."""
-        scores, ends = self._scores(watched), {}
-        for place in self.stepping.competing.nonzero().flatten().tolist():
-            off = torch.zeros_like(scores)
-            off[place] = _NINE_OF_TEN
-            low, high = (self.stepping.placed(scores + sign * off)[place].exp() for sign in (-1, 1))
-            ends[place] = float(low), float(high)
-        return ends
+        """Of weights that leads with other errors would give, all sources at once."""
+        competing = self.stepping.competing
+        sources = int(competing.sum())
+        known = watched is not None or math.isfinite(self._evidence.error)
+        if sources < 2 or not known:
+            return {}
+        scores = self._scores(watched)
+        noise = np.random.default_rng(0).normal(size=(_DRAWS, sources))
+        noise -= noise.mean(1, keepdims=True)  # leads are over the mean of all
+        noise *= math.sqrt(_BOTH_RUNS * sources / (sources - 1))
+        drawn = scores.repeat(_DRAWS, 1)
+        drawn[:, competing] += torch.as_tensor(noise).to(scores)
+        weights = self.stepping.placed(drawn).double().exp()
+        low, high = torch.quantile(weights, _TAILS, dim=0).tolist()
+        places = competing.nonzero().flatten().tolist()
+        return {place: (low[place], high[place]) for place in places}
 
     def state(self) -> dict[str, Any]:
         """The evidence."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tawt.weighting.rule import UpdateRule
 
 _FAR = 1e3  # from zero: where logarithms begin to lack digits
+_EXPLORED = math.log(0.02)
+"""A probability that every source is given, so that its head goes on learning and can be measured
+through."""
 _LOST = -100.0  # the logarithm of a weight that is nothing beside one, in float64 too
 _OFF = {torch.float64: 1e-9, torch.float32: 1e-4}
 """By how much rounding may change a sum of weights."""
@@ -51,13 +54,21 @@ class Stepping:
         """Logarithms of the weights that leads in units of their errors give.
 
         Each is in proportion to where it began, and to the probability that its lead is positive.
+        Those that compete have together what they began with.
 
         Args:
-            scores: Of each weight; one that does not compete has none.
+            scores: Of each weight, shape `(..., weights)`; one that does not compete has none.
         """
-        chances = torch.special.log_ndtr(scores.double()).to(self.initial)
-        logs = torch.where(self.competing, self.initial + chances, self.initial)
-        return self.allowed(torch.log_softmax(logs, dim=0))
+        competing = self.competing
+        chances = torch.special.log_ndtr(scores.double())
+        chances = torch.logaddexp(chances, torch.full_like(chances, _EXPLORED)).to(self.initial)
+        together = self.initial[competing].logsumexp(0)
+        logs = self.initial.expand(scores.shape).clone()
+        logs[..., competing] = together + torch.log_softmax((logs + chances)[..., competing], -1)
+        if self.rule.ratio_bound is None and not (bool(competing.all()) and self.members.any()):
+            return logs
+        rows = [self.allowed(row) for row in logs.reshape(-1, scores.shape[-1])]
+        return torch.stack(rows).reshape(scores.shape)
 
     def moved(self, logs: Tensor, gradient: Tensor) -> Tensor:
         """Logarithms of the weights after a step."""

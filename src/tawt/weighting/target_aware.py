@@ -301,12 +301,15 @@ class TargetAware(Weighting):
         sources = [name for name in self.weights.names if name not in self.target]
         began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
         found = findings(self.history, sources, initial=began)
-        ends = self._mover.intervals(self._watched)
-        places = {name: place for place, name in enumerate(self.weights.names)}
+        ends = self._intervals()
         return {
-            name: replace(finding, weight_interval=ends.get(places[name]))
+            name: replace(finding, weight_interval=ends.get(name))
             for name, finding in found.items()
         }
+
+    def _intervals(self) -> dict[str, tuple[float, float]]:
+        found = self._mover.intervals(self._watched)
+        return {self.weights.names[place]: ends for place, ends in found.items()}
 
     @property
     def _watched(self) -> list[float] | None:
@@ -336,9 +339,7 @@ class TargetAware(Weighting):
         """Take the step that was measured, unless there is a reason not to, and write it down."""
         number = self.history.updates + 1 if step is None else step
         if reason is None:
-            logs = self._mover.moved(
-                self.weights.logs, measured, step=number, half=half, watched=self._watched
-            )
+            logs = self._mover.moved(self.weights.logs, measured, half=half, watched=self._watched)
             # Processors differ in the last digit of an exponential, and a drift is refused.
             moved = self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
             reason = self._stepping.problem(moved.logs)
@@ -354,7 +355,9 @@ class TargetAware(Weighting):
             skipped=reason,
             target_half=half,
             targets=self.target,
+            leads={self.weights.names[at]: lead for at, lead in self._mover.leads.items()},
             error=self._mover.error,
+            intervals=self._intervals(),
         )
         self.history.append(line)
         return self.history[-1]

@@ -23,7 +23,9 @@ def written(
     skipped: str | None,
     target_half: int | None = None,
     targets: Mapping[str, float] | None = None,
+    leads: Mapping[str, float] | None = None,
     error: float | None = None,
+    intervals: Mapping[str, tuple[float, float]] | None = None,
 ) -> WeightUpdate:
     """The line of an update.
 
@@ -33,7 +35,9 @@ def written(
         step: What it is called.
         skipped: Why it was skipped, if it was.
         targets: Whose loss is kept, with their shares; nobody's by default.
-        error: Of a lead, where weights go by it.
+        leads: Of the sources over the mean of all, where weights go by them.
+        error: Of a lead.
+        intervals: Of the weights, where they are known.
         target_half: Which half of the target's examples was measured, where they come in turn.
     """
     return WeightUpdate(
@@ -41,7 +45,9 @@ def written(
         weights=weights.shares(),
         log_weights=plain_numbers(weights.log_shares()),
         alignments=plain_numbers(measured.means),
+        leads=plain_numbers(leads or {}),
         error=None if error is None else _finite(error),
+        intervals={name: [*ends] for name, ends in (intervals or {}).items()},
         norms=plain_numbers(measured.norms),
         target_norm=_finite(measured.target_norm),
         target_loss=_target_loss(measured, targets),

@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tawt.weights.student import probability_below
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -113,7 +115,7 @@ def findings(
             chance = 0.5 + 0.5 * float(np.sign(mean))
         else:
             shrunk = mean / error * math.sqrt(signal / (signal + error**2))
-            chance = _probability_below(shrunk, freedom)
+            chance = probability_below(shrunk, freedom)
         found[name] = Finding(lead=mean, error=error, probability=chance)
     return found
 
@@ -162,10 +164,3 @@ def _errors(leads: Array, halves: Sequence[int | None]) -> tuple[Array, float]:
 def _pooled(variances: Array) -> Array:
     pooled: Array = (variances + _POOLED * variances.mean()) / (1 + _POOLED)
     return pooled
-
-
-def _probability_below(value: float, freedom: float) -> float:
-    """Of Student's t, by Wallace's normal approximation (1959), which is right to 0.01."""
-    size = math.sqrt(freedom * math.log1p(value * value / freedom))
-    normal = math.copysign(size * (8 * freedom + 1) / (8 * freedom + 3), value)
-    return 0.5 * (1 + math.erf(normal / math.sqrt(2)))

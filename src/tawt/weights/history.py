@@ -27,8 +27,13 @@ class WeightUpdate:
     alignments: dict[str, float | None] = field(default_factory=dict)
     """What moved the weights: of each unit its cosine, or inner product under the curvature, with
     the target; or its excess loss."""
+    leads: dict[str, float | None] = field(default_factory=dict)
+    """By how much the alignment of each source is above the mean of all sources, the mean of all
+    updates so far; where weights go by it."""
     error: float | None = None
-    """Standard error of a source's lead over the others so far, where weights go by it."""
+    """Standard error of these leads, once it is known."""
+    intervals: dict[str, list[float]] = field(default_factory=dict)
+    """Where each weight would lie in nine of ten runs with other examples, once that is known."""
     norms: dict[str, float | None] = field(default_factory=dict)
     """Gradient norm of each unit."""
     target_norm: float | None = None
@@ -50,12 +55,13 @@ class WeightUpdate:
     def to_json(self) -> dict[str, Any]:
         """The update as plain JSON values; the summary is called `units` there, if there is one.
 
-        Losses are left out where none are kept, and so is the part where there is one alone.
+        What is not kept, or not known, is left out.
         """
         values = asdict(self)
         summary = values.pop("summary")
-        if not self.losses:
-            del values["losses"]
+        for name in ("leads", "intervals", "losses"):
+            if not values[name]:
+                del values[name]
         for name in ("error", "target_loss", "target_half"):
             if values[name] is None:
                 del values[name]
@@ -89,6 +95,10 @@ def _is_number_or_none(value: object) -> bool:
     return value is None or is_number(value)
 
 
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(map(is_number, value))
+
+
 def _are_numbers(values: object) -> bool:
     return isinstance(values, Mapping) and all(map(is_number, values.values()))
 
@@ -106,6 +116,8 @@ _VALUES: dict[str, Callable[[Any], bool]] = {
     "target_norm": _is_number_or_none,
     "target_loss": _is_number_or_none,
     "error": _is_number_or_none,
+    "leads": _are_numbers_or_none,
+    "intervals": lambda value: isinstance(value, Mapping) and all(map(_is_pair, value.values())),
     "losses": _are_numbers_or_none,
     "target_half": lambda value: value is None or is_whole(value),
     "skipped": lambda value: value is None or isinstance(value, str),
