@@ -68,7 +68,7 @@ def test_more_steps_than_passes_are_enough_for(study, refused):
 BROKEN = {
     "empty": ("a.txt", b"", "a.txt is empty; expected text."),
     "blank": ("a.txt", b"\n \n\t\n", "a.txt has no text: all of its 3 documents are empty."),
-    "no utf8": ("a.txt", b"fine\n\xff\n", "a.txt:2: byte 5 of the text is not utf-8; set `invalid"),
+    "no utf8": ("a.txt", b"fine\n\xff\n", "a.txt:2: byte 6 of the text is not utf-8; set `invalid"),
     "damaged gz": ("a.txt.gz", gzip.compress(b"x" * 99)[:-9], "a.txt.gz is damaged: "),
     "no json": ("a.jsonl", b'{"text": "a"}\nnone\n', "a.jsonl:2: expected a JSON object"),
     "no field": ("a.jsonl", b'{"txt": "a"}\n', "a.jsonl:1: there is no field 'text'; did you"),

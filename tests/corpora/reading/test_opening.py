@@ -45,13 +45,13 @@ def test_the_byte_and_the_line_that_cannot_be_decoded_are_named(tmp_path, monkey
     monkeypatch.setattr(opening, "CHUNK", size)
     with pytest.raises(DataError) as raised:
         text_of(path)
-    assert str(raised.value).startswith(f"{path}:2: byte 11 of the text is not utf-8; set ")
+    assert str(raised.value).startswith(f"{path}:2: byte 12 of the text is not utf-8; set ")
 
 
 def test_a_character_that_breaks_off_at_the_end_is_found(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("one\ntwo é".encode()[:-1])
-    with pytest.raises(DataError, match=r"a\.txt:2: byte 8 "):
+    with pytest.raises(DataError, match=r"a\.txt:2: byte 9 "):
         text_of(path)
     assert text_of(path, invalid="replace") == "one\ntwo \ufffd"
 

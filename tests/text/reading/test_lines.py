@@ -48,6 +48,13 @@ def test_wrong_encoding_is_told_with_line_and_byte(file, before, end):
     assert list(read_lines(path, encoding="latin-1"))[-1] == (before + 1, "café X\n")
 
 
+def test_bytes_are_counted_from_one_as_lines_are(file):
+    path = file("a.txt", b"\xff")
+    refused(path, f"{path}:1: byte 1 of the file is not utf-8")
+    path = file("b.txt", b"a\r\nb\xff X\n")
+    refused(path, f"{path}:2: byte 5 of the file is not utf-8")
+
+
 def test_a_file_that_ends_within_a_character(file):
     path = file("a.txt", "a\né".encode()[:-1])
     refused(path, f"{path}:2: byte 3 of the file is not utf-8")

@@ -98,8 +98,9 @@ def _undecodable(
     if isinstance(error, UnicodeDecodeError):
         line += error.object.count(b"\n", 0, error.start)
         offset += error.start
+    place = f"{path}:{line}: byte {offset + 1} of the text"
     instead = "utf-8" if encoding == "latin-1" else "latin-1"
     return DataError(
-        f"{path}:{line}: byte {offset} of the text is not {encoding}; set `invalid: replace` to "
-        f"have such bytes replaced, or say which encoding it is, for example `encoding: {instead}`."
+        f"{place} is not {encoding}; set `invalid: replace` to have such bytes replaced, or say "
+        f"which encoding it is, for example `encoding: {instead}`."
     )

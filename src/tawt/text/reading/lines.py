@@ -122,7 +122,7 @@ def _undecodable(path: Path, encoding: str) -> DataError:
 
 
 def _first_undecodable(path: Path, encoding: str) -> tuple[int, int]:
-    """Line and byte of the first problem; found in a second pass, as `open` decodes in blocks."""
+    """Line and byte of the first problem, from 1; in a second pass, as `open` decodes in blocks."""
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), translate=True)
     line, offset = 1, 0
     with path.open("rb") as file:
@@ -134,15 +134,23 @@ def _first_undecodable(path: Path, encoding: str) -> tuple[int, int]:
             except UnicodeError:
                 decoder.setstate(state)
                 return _within(decoder, chunk, line, offset)
-    return line, offset  # the file ends in the middle of a character
+    # The file ends in the middle of a character.
+    return line, _next_character(decoder, offset)
 
 
 def _within(
     decoder: io.IncrementalNewlineDecoder, chunk: bytes, line: int, offset: int
 ) -> tuple[int, int]:
     for index in range(len(chunk)):
+        first = _next_character(decoder, offset + index)
         try:
             line += decoder.decode(chunk[index : index + 1]).count("\n")
         except UnicodeError:
-            return line, offset + index
-    return line, offset + len(chunk)
+            return line, first
+    return line, _next_character(decoder, offset + len(chunk))
+
+
+def _next_character(decoder: io.IncrementalNewlineDecoder, offset: int) -> int:
+    """The byte, from 1, with which the character begins that is to be decoded next."""
+    begun, _ = decoder.getstate()
+    return offset - len(begun) + 1
