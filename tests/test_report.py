@@ -297,11 +297,13 @@ def test_a_run_opens_in_a_browser_with_its_plots_and_no_complaint(run_page, tmp_
     document, said = opened(run_page, tmp_path)
     assert said == []
     drawn = plots(document)
-    assert drawn.keys() == {"run-0-weights", "run-0-alignments", "run-0-size"}
+    kinds = ("weights", "leads", "alignments", "size")
+    assert drawn.keys() == {f"run-0-{kind}" for kind in kinds}
     assert all(count >= 1 for count in drawn.values())
     read = Page(document)
     assert "img" not in read.tags
-    assert read.legend == [HOSTILE, "far", "goal"] * 2  # weights and alignments
+    shares, compared = [HOSTILE, "far", "goal"], [HOSTILE, "far"]
+    assert read.legend == [*shares, *compared, *shares]  # weights, leads, alignments
 
 
 @pytest.mark.browser
@@ -311,9 +313,8 @@ def test_a_comparison_opens_in_a_browser_with_its_plots_and_no_complaint(compare
     assert said == []
     drawn = plots(document)
     row = "weighted-normalized-joint"
-    seeds = {
-        f"run-{row}-{seed}-{kind}" for seed in (0, 1) for kind in ("weights", "alignments", "size")
-    }
+    kinds = ("weights", "leads", "alignments", "size")
+    seeds = {f"run-{row}-{seed}-{kind}" for seed in (0, 1) for kind in kinds}
     plain = {f"run-normalized-joint-{seed}-size" for seed in (0, 1)}
     means = {f"{row}-mean-weights", f"{row}-mean-alignments"}
     assert drawn.keys() == {"scores", *means, *seeds, *plain}

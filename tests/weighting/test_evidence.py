@@ -220,6 +220,12 @@ def test_finer_units_have_another_rule():
         TargetAware(**given, rule=UpdateRule.robust())
 
 
+def test_without_halves_nothing_is_said_of_sources():
+    rows = [[0.8, 0.6, 0.1, 0.1]] * 12
+    assert updated(weighting(), rows).findings() == {}
+    assert len(updated(weighting(), rows, halves=[0, 1] * 6).findings()) == 4
+
+
 def test_a_step_that_is_none_is_refused():
     with pytest.raises(ConfigError, match="evidence"):
         UpdateRule(step="hunch")
@@ -256,18 +262,22 @@ def test_a_weight_of_another_run_lies_in_its_interval_nine_times_of_ten(spread):
 
 def test_only_weights_by_evidence_have_intervals():
     rows = np.clip(rows_of(3, 12), -0.9, 0.9)
-    bounded = updated(weighting(rule=UpdateRule.bounded()), rows)
+    halves = [number % 2 for number in range(12)]
+    bounded = updated(weighting(rule=UpdateRule.bounded()), rows, halves=halves)
     assert {found.weight_interval for found in bounded.findings().values()} == {None}
     assert not any(update.intervals or update.leads for update in bounded.history)
 
 
 def test_the_history_keeps_leads_and_intervals_once_they_are_known():
-    rows = np.clip(rows_of(3, 4), -0.9, 0.9)
-    weights = updated(weighting(), rows)
-    assert [bool(update.intervals) for update in weights.history] == [False, True, True, True]
-    assert [update.error is not None for update in weights.history] == [False, True, True, True]
+    rows, halves = np.clip(rows_of(3, 6), -0.9, 0.9), [0, 1] * 3
+    weights = updated(weighting(), rows, halves=halves)
+    known = [False] * 3 + [True] * 3
+    assert [bool(update.intervals) for update in weights.history] == known
+    assert [update.error is not None for update in weights.history] == known
     last = weights.history[-1]
-    assert list(last.leads.values()) == pytest.approx(evidence_of(rows).leads.tolist())
+    expected = evidence_of(rows, halves=halves)
+    assert list(last.leads.values()) == pytest.approx(expected.leads.tolist())
+    assert last.error == pytest.approx(expected.error)
     for name, finding in weights.findings().items():
         assert last.intervals[name] == list(finding.weight_interval)
     again = type(last).from_json(json.loads(json.dumps(last.to_json())))

@@ -15,13 +15,26 @@ import scipy  # whose parts are imported when they are first used
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8a63d2")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
+_NINE_OF_TEN = 1.645  # standard errors to either side
+
 Updates = Sequence[Mapping[str, Any]]
 """Lines of weights.jsonl."""
 
 
 def weights(updates: Updates) -> go.Figure:
-    """Each unit's share of the objective, over training."""
-    return _over_time(updates, "weights", title="share ω", zero_line=False)
+    """Each unit's share of the objective, over training, with its 90% interval where known."""
+    bands = [update.get("intervals", {}) for update in updates]
+    return _over_time(updates, "weights", title="share ω", zero_line=False, bands=bands)
+
+
+def leads(updates: Updates) -> go.Figure:
+    """Each source's alignment above the mean of all, as far as it is known, with 90% intervals."""
+    bands = []
+    for update in updates:
+        off = _NINE_OF_TEN * (update.get("error") or 0.0)
+        known = update.get("leads", {}) if off else {}
+        bands.append({name: (lead - off, lead + off) for name, lead in known.items()})
+    return _over_time(updates, "leads", title="lead over the mean", zero_line=True, bands=bands)
 
 
 def alignments(updates: Updates) -> go.Figure:
@@ -120,12 +133,24 @@ def averaged(runs: Sequence[Updates]) -> list[dict[str, Any]]:
     ]
 
 
-def _over_time(updates: Updates, field: str, *, title: str, zero_line: bool) -> go.Figure:
+def _over_time(
+    updates: Updates,
+    field: str,
+    *,
+    title: str,
+    zero_line: bool,
+    bands: Sequence[Mapping[str, Sequence[float]]] = (),
+) -> go.Figure:
     figure = go.Figure()
-    names = list(updates[0]["weights"]) if updates else []
+    units = updates[0]["weights"] if updates else {}
+    names = [name for name in units if any(name in update[field] for update in updates)]
     for position, name in enumerate(names):
         colour = COLOURS[position % len(COLOURS)]
         dash = _DASHES[position // len(COLOURS) % len(_DASHES)]
+        known = zip(updates, bands, strict=False)
+        ends = [(update["step"], *band[name]) for update, band in known if name in band]
+        if ends:
+            figure.add_trace(_band(ends, colour, name=safe(name)))
         figure.add_trace(
             go.Scatter(
                 x=[update["step"] for update in updates],
@@ -134,6 +159,7 @@ def _over_time(updates: Updates, field: str, *, title: str, zero_line: bool) -> 
                 line={"color": colour, "dash": dash},
                 marker={"size": 4},
                 name=safe(name),
+                legendgroup=safe(name),
             )
         )
     figure.update_xaxes(title="step")
@@ -141,6 +167,24 @@ def _over_time(updates: Updates, field: str, *, title: str, zero_line: bool) -> 
         title=title, zeroline=zero_line, rangemode="normal" if zero_line else "tozero"
     )
     return figure
+
+
+def _band(ends: Sequence[tuple[float, float, float]], colour: str, *, name: str) -> go.Scatter:
+    """Between the lower and the upper end at every step; it goes when its line is hidden."""
+    steps, lows, highs = zip(*ends, strict=True)
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return go.Scatter(
+        x=[*steps, *reversed(steps)],
+        y=[*lows, *reversed(highs)],
+        fill="toself",
+        fillcolor=f"rgba({red},{green},{blue},0.12)",
+        line={"width": 0},
+        mode="lines",
+        name=name,
+        legendgroup=name,
+        showlegend=False,
+        hoverinfo="skip",
+    )
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

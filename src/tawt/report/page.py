@@ -32,9 +32,9 @@ class Section:
 
     title: str
     plots: list[Plot]
-    final: dict[str, tuple[str, str, str, str]]
-    """Share and multiplier of each task at the end, how often it was passed over, and whether it
-    helped."""
+    final: dict[str, tuple[str, str, str, str, str]]
+    """Share of each task at the end, its interval, its multiplier, how often it was passed over,
+    and whether it helped."""
     has_findings: bool = False
     """Whether that is known of any."""
     is_open: bool = False

@@ -34,15 +34,15 @@ def times(count: float) -> str:
     return f"{count:.1f}" if count >= 1 else f"{count:.2f}"
 
 
-def share_of(share: float, finding: Mapping[str, Any] | None) -> str:
-    """A weight, and where it would lie in nine of ten runs, if that is known.
+def interval_of(finding: Mapping[str, Any] | None) -> str:
+    """Where a weight would lie in nine of ten runs with other examples, if that is known.
 
     Example:
-        >>> share_of(0.25, None), share_of(0.25, {"weight_interval": [0.125, 0.5]})
-        ('0.2500', '0.2500 (0.12 to 0.5)')
+        >>> interval_of(None), interval_of({"weight_interval": [0.125, 0.5]})
+        ('', '0.125 to 0.500')
     """
     ends = (finding or {}).get("weight_interval")
-    return f"{share:.4f}" + (f" ({ends[0]:.2g} to {ends[1]:.2g})" if ends else "")
+    return f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else ""
 
 
 def said_of(finding: Mapping[str, Any] | None) -> str:
@@ -54,12 +54,12 @@ def said_of(finding: Mapping[str, Any] | None) -> str:
         >>> said_of({"verdict": "hurts", "probability": 0.004})
         'hurts (99.6%)'
         >>> said_of({"verdict": "cannot tell", "probability": 0.6})
-        'cannot tell'
+        'cannot tell (helps: 60%)'
     """
     if finding is None:
         return ""
     verdict, probability = str(finding["verdict"]), float(finding["probability"])
     if verdict == "cannot tell":
-        return verdict
+        return f"{verdict} (helps: {100 * probability:.0f}%)"
     sure = 100 * max(probability, 1 - probability)
     return f"{verdict} ({min(sure, 99.9):.3g}%)"

@@ -8,7 +8,7 @@ from tawt import files
 from tawt.errors import RunError
 from tawt.report import Plot, Section, build_page, figures
 from tawt.report.units import how_measured, unit_tables
-from tawt.report.words import said_of, share_of, times
+from tawt.report.words import interval_of, said_of, times
 from tawt.runs.folder import PAGE, RunFolder
 from tawt.runs.reading import record_of, shown_units_of, updates_of
 
@@ -79,7 +79,8 @@ def run_section(
         tables=unit_tables(shown_units_of(folder)),
         final={
             name: (
-                share_of(share, record.get("findings", {}).get(name)),
+                f"{share:.4f}",
+                interval_of(record.get("findings", {}).get(name)),
                 _multiplier(record["multipliers"].get(name)),
                 _passes(record.get("passes", {}).get(name)),
                 said_of(record.get("findings", {}).get(name)),
@@ -102,11 +103,11 @@ def _unit_plots(name: str, updates: figures.Updates) -> list[Plot]:
 
 
 def time_plots(name: str, updates: figures.Updates) -> list[Plot]:
-    """How weights and alignments went, over training."""
-    return [
-        Plot(f"{name}-weights", "Weights", figures.weights(updates)),
-        Plot(f"{name}-alignments", "Alignments", figures.alignments(updates)),
-    ]
+    """How weights and alignments went, over training, and what all updates together say."""
+    plots = [Plot(f"{name}-weights", "Weights", figures.weights(updates))]
+    if any(update.get("leads") for update in updates):
+        plots.append(Plot(f"{name}-leads", "Lead over the other sources", figures.leads(updates)))
+    return [*plots, Plot(f"{name}-alignments", "Alignments", figures.alignments(updates))]
 
 
 def _score_rows(record: dict[str, Any]) -> list[tuple[str, ...]]:

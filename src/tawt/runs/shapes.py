@@ -9,6 +9,9 @@ from pydantic import Field
 from tawt.files.shapes import Count, Number, Shape, Shares
 
 
+_Interval = Annotated[list[Number], Field(min_length=2, max_length=2)]
+
+
 class _Epoch(Shape):
     step: int = 0
     effective_sample_size: Number | None = None
@@ -19,7 +22,7 @@ class _Finding(Shape):
     error: Number | None
     probability: Annotated[float, Field(ge=0, le=1)]
     verdict: Literal["helps", "hurts", "cannot tell"]
-    weight_interval: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    weight_interval: _Interval | None = None
 
 
 class Record(Shape):
@@ -52,6 +55,9 @@ class Update(Shape):
     step: int
     weights: Shares
     alignments: Shares
+    leads: Shares = Field(default_factory=dict)
+    error: Number | None = None
+    intervals: dict[str, _Interval] = Field(default_factory=dict)
     units: _Spread | None = None
 
 

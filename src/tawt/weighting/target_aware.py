@@ -295,8 +295,13 @@ class TargetAware(Weighting):
         return not self.weights.units.finer
 
     def findings(self) -> dict[str, Finding]:
-        """Whether each source helps or hurts, as far as fresh batches can tell; see `Finding`."""
-        if self.observer.has_seen or not self.judges_sources:
+        """Whether each source helps or hurts, as far as fresh batches can tell; see `Finding`.
+
+        Nothing, if no update has seen a half of the target's examples (`target_half`): chance
+        cannot be told from anything then.
+        """
+        in_halves = any(update.target_half is not None for update in self.history)
+        if self.observer.has_seen or not self.judges_sources or not in_halves:
             return {}
         sources = [name for name in self.weights.names if name not in self.target]
         began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
