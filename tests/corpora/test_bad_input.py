@@ -149,10 +149,22 @@ def test_a_target_shorter_than_a_window_works(study, tmp_path, caplog, paradigm)
     assert "a single window to train on: 'goal' (the target); lower" in caplog.text
 
 
+def test_held_out_text_of_one_window_is_warned_of(study, tmp_path, caplog, call):
+    study.text("goal", train=sentences(40, seed=3), dev=sentences(40, seed=4), test=["tiny"])
+    study.text("near", train=sentences(40, seed=1), test=["tiny"])  # of a source: nobody scores it
+    record = run(study.config, tmp_path / "run")
+    warning = "The test text of 'goal' is a single window (5 bytes): its score says little."
+    assert record["warnings"] == [warning]
+    assert warning in caplog.text
+    status, out, _ = call("data", "inspect", study.path)
+    assert status == 0
+    assert " ".join(out.split()).count("is a single window") == 1
+
+
 def test_corpora_of_one_window_are_warned_of_in_one_line(study, caplog):
     study.text("far", train=sentences(120, seed=2)).set("data.window", 2000)
     build_parts(study.config)
-    [said] = [each.getMessage() for each in caplog.records if "window" in each.getMessage()]
+    said, *_ = [each.getMessage() for each in caplog.records if "window" in each.getMessage()]
     assert said == (
         "These corpora have a single window to train on: 'near', 'goal' (the target); lower "
         "`data.window`, or give them more text."
@@ -189,6 +201,18 @@ def test_text_that_sources_share_with_held_out_text_is_counted_and_named(
     status, out, _ = call("data", "inspect", study.path)
     assert status == 0
     assert "held" in out or "test" in out
+
+
+def test_text_that_sources_share_with_held_out_text_is_in_the_record_and_on_the_page(
+    study, tmp_path
+):
+    test = (study.folder / "goal.test.txt").read_text().splitlines()
+    study.text("near", train=[*sentences(40, seed=1), *test[:3]])
+    record = run(study.config, tmp_path / "run")
+    [said] = record["warnings"]
+    assert said.startswith("'near' trains on documents of the target 'goal' that are held out, 3")
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "trains on documents of the target" in page
 
 
 def test_copies_with_other_white_space_and_case_are_noticed(study, caplog):

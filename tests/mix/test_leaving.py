@@ -12,9 +12,10 @@ import tawt
 from tawt.config.schema import parsed
 from tawt.mix import load_mix
 from tawt.mix.leaving import leave, markdown, mixture_values, mixture_yaml, rounded
+from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
 from tawt.mix.use import how_to_use
-from tawt.mix.words import in_words
-from tests.mix.cases import answer, course
+from tawt.mix.words import in_words, when_again
+from tests.mix.cases import COURSES, answer, course
 from tests.mix.test_answering import SURE
 
 SHARES = {"near": 0.75, "far": 0.0005, "noise": 0.2495}
@@ -38,6 +39,54 @@ def test_both_files_say_the_same_and_probabilities_add_up(left):
     assert one["probabilities"] == pytest.approx({"near": 0.75, "far": 0.125, "noise": 0.125})
     assert one["target"] == "goal"
     assert one["for"] == {"amount": 2000, "unit": "tokens"}
+
+
+def test_both_files_say_how_sure_the_mixture_is(left):
+    found, mixture = load_mix(left), json.loads((left / "mixture.json").read_text())
+    [near, *_] = found.corpora
+    assert mixture["learned"]["near"]["weight"] == pytest.approx(near.weight, abs=1e-6)
+    assert mixture["learned"]["near"]["interval"] == pytest.approx(near.interval, abs=1e-6)
+    assert list(mixture["learned"]) == list(mixture["probabilities"])
+    gain = mixture["gain"]
+    assert (gain["of"], gain["unit"], gain["split"]) == (LEARNED, "bits a byte", "test")
+    for other in (EQUAL, BY_SIZE):
+        said, measured = gain["over"][other], found.loss(LEARNED).gains[other]
+        assert said["mean"] == pytest.approx(measured.mean, abs=1e-6)
+        assert said["interval"] == pytest.approx(measured.interval, abs=1e-6)
+    again = mixture["measure_again"]
+    assert again["after"] == round(found.amount * found.settling.factor)
+    assert again["rule"] == when_again(found)
+
+
+def test_where_equal_weights_are_recommended_the_gain_is_that_of_learned_ones():
+    mixture = mixture_values(answer())
+    assert mixture["recommended"] == EQUAL
+    assert mixture["gain"]["of"] == LEARNED
+    low, high = mixture["gain"]["over"][EQUAL]["interval"]
+    assert low < 0 < high
+
+
+def test_from_one_seed_there_are_no_intervals():
+    mixture = mixture_values(answer(scores={LEARNED: [3.0], EQUAL: [3.5]}, courses=COURSES[:1]))
+    assert mixture["learned"]["near"]["interval"] is None
+    assert mixture["gain"]["over"] == {EQUAL: {"mean": 0.5, "interval": None}}
+
+
+def test_weights_that_had_not_settled_are_not_to_be_measured_again_later():
+    mixture = mixture_values(answer(courses=[course(0.4, 0.5, 0.6, 0.7, 0.95)] * 2))
+    assert mixture["measure_again"]["after"] is None
+    assert "still moved in the last quarter" in mixture["measure_again"]["rule"]
+
+
+def test_what_makes_the_losses_doubtful_is_in_every_file(tmp_path):
+    (tmp_path / "mix.yaml").write_text("target: goal\n")
+    said = "'near' trains on documents of the target 'goal'"
+    leave(replace(answer(scores=SURE), warnings=[said]), tmp_path)
+    for name in ("mix.json", "mixture.json", "mixture.yaml"):
+        found = yaml.safe_load((tmp_path / name).read_text())
+        assert found["warnings"] == [said]
+    assert said in (tmp_path / "mix.md").read_text()
+    assert "trains on documents of the target" in (tmp_path / "report.html").read_text()
 
 
 def test_the_lines_for_datasets_run(left):

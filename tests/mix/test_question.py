@@ -137,6 +137,16 @@ def test_a_mixture_that_was_interrupted_comes_to_the_same(finished, tmp_path):
     assert replace(again, **same) == answer
 
 
+def test_held_out_text_in_a_source_is_said_with_the_answer(corpora, tmp_path):
+    every = [(corpora.folder / f"{name}.txt").read_text() for name in ("near", "goal")]
+    (corpora.folder / "near.txt").write_text("".join(every))
+    answer = found(corpora, tmp_path / "mixture")
+    [said] = answer.warnings
+    assert said.startswith("'near' trains on documents of the target 'goal' that are held out")
+    assert load_mix(tmp_path / "mixture") == answer
+    assert said in (tmp_path / "mixture" / "mix.md").read_text()
+
+
 # Budgets
 
 

@@ -143,6 +143,10 @@ class SequenceModality(Modality):
         diary = None if data.diary is None else folder / data.diary
         return data.model_copy(update={"diary": diary}), model
 
+    def remarks(self, tasks, *, targets):
+        few = [task.name for task in tasks if task.name in targets and len(task.train) < 10]
+        return [f"{name!r} has few draws." for name in few]
+
     def inspect(self, data, model, **options):
         found, warnings = super().inspect(data, model, **options)
         return found, [*warnings, "They were drawn, not seen."]

@@ -202,6 +202,13 @@ def test_it_says_what_it_is_to_be_given(study, tmp_path, call, monkeypatch):
     assert "no dev examples; give it more draws, or leave `patience` out." in err
 
 
+def test_what_it_remarks_is_said_and_kept_in_the_record(study, tmp_path, call, caplog):
+    assert call("train", study, "-o", "data.limit=9", "--out", tmp_path / "run")[0] == 0
+    assert "'rises' has few draws." in caplog.messages
+    record = json.loads((tmp_path / "run" / "record.json").read_text())
+    assert record["warnings"] == ["'rises' has few draws."]
+
+
 def test_all_that_is_asked_of_it_is_answered_from_outside():
     asked = {name for name in vars(Modality) if not name.startswith("_")}
     asked |= {name for name in Modality.__annotations__ if not name.startswith("_")}

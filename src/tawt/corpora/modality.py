@@ -13,7 +13,6 @@ from tawt.corpora.model_sections import LanguageModelConfig
 from tawt.corpora.placing import placed_checkpoint, placed_files
 from tawt.errors import ConfigError
 from tawt.modality import Modality, Predictor, PredictRequest, Trained
-from tawt.modality.said import DATA_LOG
 from tawt.paths import home_expanded, resolved
 
 if TYPE_CHECKING:
@@ -84,12 +83,14 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
     ) -> list[Task]:
         """The corpora, in windows. Only targets keep their held-out text."""
         from tawt.corpora.building import corpus_tasks
+
+        return corpus_tasks(data, model, names=names, held_out=targets, seed=seed)
+
+    def remarks(self, tasks: Sequence[Task], *, targets: Sequence[str]) -> list[str]:
+        """Held-out text that is trained on, text that is too short, bytes that were replaced."""
         from tawt.corpora.warnings import warnings
 
-        found = corpus_tasks(data, model, names=names, held_out=targets, seed=seed)
-        for warning in warnings(found, targets):
-            DATA_LOG.warning("%s", warning)
-        return found
+        return list(warnings(tasks, targets))
 
     def model(self, section: LanguageModelConfig, tasks: Sequence[Task]) -> MultiTaskModel:
         """The language model."""

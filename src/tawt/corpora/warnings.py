@@ -8,7 +8,7 @@ from tawt.corpora.windows.base import windows_of
 from tawt.modality.inspecting import shared
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from tawt.tasks import Task
 
@@ -36,12 +36,23 @@ def size_warnings(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[s
             f"These corpora have a single window to train on: {_with_roles(small, targets)}; lower "
             "`data.window`, or give them more text."
         )
+    yield from _short_held_out_text(task for task in tasks if task.name in targets)
     for task in tasks:
         for split, windows in windows_of(task).items():
             if replaced := windows.shard.index.replaced:
                 yield (
                     f"{task.name!r}: bytes of {split} that could not be decoded became the sign "
                     f"U+FFFD: {replaced}."
+                )
+
+
+def _short_held_out_text(targets: Iterable[Task]) -> Iterator[str]:
+    for task in targets:
+        for split, windows in windows_of(task).items():
+            if split != "train" and len(windows) == 1:
+                yield (
+                    f"The {split} text of {task.name!r} is a single window "
+                    f"({windows.shard.index.bytes:,} bytes): its score says little."
                 )
 
 

@@ -143,6 +143,7 @@ def answered(
         seconds=evidence.seconds,
         circumstances=dict(evidence.circumstances),
         left_out=[corpus.name for corpus in corpora if corpus.name in rare],
+        warnings=list(study.warnings),
     )
 
 

@@ -12,9 +12,10 @@ from tawt.mix.folder import MARKDOWN, MIXTURE_JSON, MIXTURE_YAML
 from tawt.mix.page import mix_page
 from tawt.mix.passes import DECIMALS
 from tawt.mix.result import MIX
+from tawt.mix.study import EQUAL, LEARNED
 from tawt.mix.tables import CORPORA, LOSSES, corpus_cells, loss_cells
 from tawt.mix.use import how_to_use
-from tawt.mix.words import in_words
+from tawt.mix.words import in_words, when_again
 from tawt.runs.folder import PAGE
 from tawt.version import __version__
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tawt.mix.result import MixResult
+    from tawt.mix.result import Interval, MixResult
 
 
 def leave(found: MixResult, folder: Path) -> None:
@@ -41,7 +42,7 @@ def leave(found: MixResult, folder: Path) -> None:
 
 
 def mixture_values(found: MixResult) -> dict[str, Any]:
-    """The mixture, and how to use it.
+    """The mixture, how sure it is, and how to use it.
 
     Sources that are left out of it are not named: what reads the file would wait for them.
 
@@ -60,9 +61,53 @@ def mixture_values(found: MixResult) -> dict[str, Any]:
             "sources": list(probabilities),
             "weighting": weighting,
         },
+        "learned": _learned(found),
+        "gain": _gain(found),
+        "measure_again": _measure_again(found),
+        "warnings": found.warnings,
         "how_to_use": how_to_use(),
         "made_by": f"tawt {__version__}",
     }
+
+
+def _learned(found: MixResult) -> dict[str, Any]:
+    """The learned weight of each source of the mixture, and its 95% interval over seeds."""
+    return {
+        corpus.name: {
+            "weight": round(corpus.weight, DECIMALS),
+            "interval": _ends(corpus.interval),
+        }
+        for corpus in found.corpora
+        if corpus.name not in found.left_out
+    }
+
+
+def _gain(found: MixResult) -> dict[str, Any]:
+    """What the recommended weights gain; of equal ones, why learned ones are not recommended."""
+    row = found.loss(LEARNED if found.recommended == EQUAL else found.recommended)
+    assert row is not None  # every answer has a row of what it recommends
+    return {
+        "of": row.name,
+        "metric": found.metric,
+        "unit": found.measure.unit,
+        "split": found.split,
+        "seeds": len(found.seeds),
+        "over": {
+            name: {"mean": round(gain.mean, DECIMALS), "interval": _ends(gain.interval)}
+            for name, gain in row.gains.items()
+        },
+    }
+
+
+def _measure_again(found: MixResult) -> dict[str, Any]:
+    """After how much training, if the weights have settled, and the same in words."""
+    factor = found.settling.factor
+    after = None if factor is None else round(found.amount * factor)
+    return {"after": after, "unit": found.unit, "rule": when_again(found)}
+
+
+def _ends(ends: Interval | None) -> list[float] | None:
+    return None if ends is None else [round(end, DECIMALS) for end in ends]
 
 
 def rounded(mixture: dict[str, float]) -> dict[str, float]:

@@ -127,6 +127,8 @@ class MixResult:
     circumstances: dict[str, Any] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     """Sources too rare to draw: they are in no file for other programs."""
+    warnings: list[str] = field(default_factory=list)
+    """What makes the losses doubtful: held-out text in a source, or too little of it."""
 
     @property
     def mixture(self) -> dict[str, float]:

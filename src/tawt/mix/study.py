@@ -47,6 +47,8 @@ class Study:
     """Examples of the target's dev and test splits."""
     metric: str
     measure: Measure
+    warnings: Sequence[str] = ()
+    """What makes the target's scores doubtful."""
 
     @property
     def split(self) -> Literal["dev", "test"]:
@@ -78,7 +80,7 @@ def examined(config: RunConfig, *, seed: int) -> Study:
     """
     target = _checked_target(config)
     config = config.model_copy(update={"paradigm": "sources only", "seed": seed})
-    tasks = building.tasks(config)
+    tasks, remarks = building.tasks_and_remarks(config)
     sources = [task for task in tasks if task.name != target]
     if len(sources) < 2:
         raise ConfigError(
@@ -105,6 +107,7 @@ def examined(config: RunConfig, *, seed: int) -> Study:
         held_out={split: len(held) for split, held in goal.splits().items() if split != "train"},
         metric=goal.kind.metric,
         measure=goal.kind.measure,
+        warnings=remarks,
     )
 
 

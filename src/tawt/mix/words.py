@@ -22,7 +22,7 @@ _NUMBERS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 def in_words(found: MixResult) -> list[str]:
     """The verdict first, and what else there is to know."""
-    sentences = [_verdict(found), *_beside(found)]
+    sentences = [_verdict(found), *_beside(found), *found.warnings]
     sentences += _at_floor(found) or _hardly_drawn(found)
     sentences += _repeated(found)
     sentences += _left_out(found)

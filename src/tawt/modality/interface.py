@@ -111,6 +111,16 @@ class Modality(ABC, Generic[D, M]):
             TawtError: If one of them cannot be read, or a target has nothing to learn.
         """
 
+    def remarks(self, tasks: Sequence[Task], *, targets: Sequence[str]) -> list[str]:
+        """What makes scores on these tasks doubtful, a sentence each; kept with what comes of them.
+
+        Args:
+            tasks: As `tasks` made them.
+            targets: Names of the targets among them.
+        """
+        del tasks, targets
+        return []
+
     @abstractmethod
     def model(self, section: M, tasks: Sequence[Task]) -> MultiTaskModel:
         """The model before training. Torch's random numbers are seeded by the caller."""

@@ -45,6 +45,8 @@ class Parts(NamedTuple):
     paradigm: Paradigm
     data: dict[str, Any]
     """Size and fingerprint of every task's examples."""
+    remarks: list[str]
+    """What a person would want to know of data and steps; it has been logged."""
 
 
 def build_parts(config: RunConfig, *, shared: Path | None = None) -> Parts:
@@ -57,12 +59,13 @@ def build_parts(config: RunConfig, *, shared: Path | None = None) -> Parts:
     Raises:
         TawtError: Saying what does not.
     """
-    found = tasks(config)
+    found, said = tasks_and_remarks(config)
     untrained = model(config, found)
     weighed, how = fitted(config, found, untrained, shared=shared)
-    for remark in remarks(config, found, weighed, how):
+    of_steps = remarks(config, found, weighed, how)
+    for remark in of_steps:
         DATA_LOG.warning("%s", remark)
-    return Parts(found, untrained, weighed, how, fingerprints(found))
+    return Parts(found, untrained, weighed, how, fingerprints(found), [*said, *of_steps])
 
 
 def fitted(
@@ -135,13 +138,19 @@ def _check_head_is_trained(config: RunConfig, model: MultiTaskModel) -> None:
 
 def tasks(config: RunConfig) -> list[Task]:
     """The tasks that the configuration names: sources and targets, in that order."""
-    return config.modality.tasks(
-        config.data,
-        config.model,
-        names=used_names(config),
-        targets=list(config.targets),
-        seed=config.seed,
+    return tasks_and_remarks(config)[0]
+
+
+def tasks_and_remarks(config: RunConfig) -> tuple[list[Task], list[str]]:
+    """The same, and what makes scores on them doubtful, which is logged."""
+    targets = list(config.targets)
+    found = config.modality.tasks(
+        config.data, config.model, names=used_names(config), targets=targets, seed=config.seed
     )
+    said = config.modality.remarks(found, targets=targets)
+    for remark in said:
+        DATA_LOG.warning("%s", remark)
+    return found, said
 
 
 def used_names(config: RunConfig) -> list[str]:

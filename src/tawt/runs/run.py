@@ -141,7 +141,7 @@ def run(
                 "began": began.isoformat(timespec="seconds"),
                 "seconds": round(time.perf_counter() - clock, 3),
                 "data": parts.data,
-                **_outcome(config, result),
+                **_outcome(config, result, remarks=parts.remarks),
             }
             folder.finish(record)
             return _left(folder, options)
@@ -213,7 +213,9 @@ def _what_to_lower(config: RunConfig, device: torch.device) -> str:
     )
 
 
-def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
+def _outcome(
+    config: RunConfig, result: TrainingResult, *, remarks: Sequence[str]
+) -> dict[str, Any]:
     return {
         "target": config.target,
         "metric": result.metric,
@@ -226,7 +228,7 @@ def _outcome(config: RunConfig, result: TrainingResult) -> dict[str, Any]:
         "steps": result.steps,
         "passes": result.passes,
         "findings": {name: found.to_json() for name, found in result.findings.items()},
-        "warnings": result.warnings,
+        "warnings": [*remarks, *result.warnings],
         "skipped_steps": result.skipped_steps,
         "skipped_updates": sum(update.skipped is not None for update in result.history),
     }
