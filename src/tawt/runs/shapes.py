@@ -8,7 +8,6 @@ from pydantic import Field
 
 from tawt.files.shapes import Count, Number, Shape, Shares
 
-
 _Interval = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
 
