@@ -5,9 +5,10 @@ from itertools import chain
 
 import pytest
 from benchmarks.mixing import plan
+from benchmarks.mixing.budget import OF_ALL_SEEDS, Budget
 from benchmarks.mixing.cost import affordable_steps
 from benchmarks.mixing.plan import handed_out
-from benchmarks.mixing.records import key_of
+from benchmarks.mixing.records import Records, key_of
 from benchmarks.mixing.spec import Spec
 from benchmarks.mixing.table import PAGE, kept_records, page
 
@@ -80,3 +81,53 @@ def test_weights_that_are_handed_out_are_those_of_the_second_half():
     }
     # Of steps 6 to 10, four are taken with what the update after step 5 left, one with the last.
     assert handed_out([record]) == {"a": pytest.approx(0.68), "b": pytest.approx(0.32)}
+
+
+def of_corpora(*sources, dev, test, seed=0):
+    """A record of a training on these corpora alone."""
+    name = plan.SINGLE if len(sources) == 1 else plan.PAIR
+    target = None if len(sources) == 1 else "goal"
+    spec = Spec(name=name, kind="fixed", target=target, sources=sources, budget=300, seed=seed)
+    return json.dumps({"spec": spec.to_json(), "scores": {"goal": {"dev": dev, "test": test}}})
+
+
+def test_the_search_tries_the_pairs_of_the_best_four_by_dev_text():
+    singles = {"a": 2.0, "b": 2.5, "c": 2.2, "d": 2.4, "e": 2.3}
+    lines = [of_corpora(name, dev=dev, test=9 - dev) for name, dev in singles.items()]
+    lines.append(of_corpora("b", dev=0.0, test=0.0, seed=1))  # other seeds choose nothing
+    found = [spec.sources for spec in plan.pairs(Records.of(lines), ["goal"], budgets=[300])]
+    assert found == [("a", "c"), ("a", "d"), ("a", "e"), ("c", "d"), ("c", "e"), ("d", "e")]
+
+
+def test_the_ceiling_is_best_on_dev_text_and_is_trained_with_all_seeds():
+    # The pair is best on dev text; another corpus is on test text, which nobody looks at.
+    lines = [
+        of_corpora("a", dev=2.0, test=2.1),
+        of_corpora("b", dev=2.1, test=1.7),
+        of_corpora("a", "b", dev=1.9, test=2.0),
+    ]
+    assert plan.ceiling(Records.of(lines), "goal", budget=300) == ("a", "b")
+    assert plan.ceiling(Records.of(lines[:2]), "goal", budget=300) == ("a",)
+    others = plan.ceilings(Records.of(lines), ["goal"], budgets=[300], seeds=3)
+    assert [(spec.name, spec.sources, spec.seed) for spec in others] == [
+        (plan.PAIR, ("a", "b"), 1),
+        (plan.PAIR, ("a", "b"), 2),
+    ]
+
+
+def test_shares_of_the_headroom_by_hand():
+    # Equal weights come to 3.0; the search's pair to 2.6 and 2.4 with two seeds. That is a
+    # headroom of 0.5, of which a row that comes to 2.8 and 2.7 recovers 40 and 60 percent.
+    lines = [of_corpora("a", dev=2.9, test=3.5)]
+    lines += [of_corpora("a", "b", dev=2.5, test=t, seed=s) for s, t in enumerate((2.6, 2.4))]
+    for name in OF_ALL_SEEDS:
+        for seed, ours in enumerate((2.8, 2.7)):
+            score = ours if name == plan.OURS_DEFAULT else 3.0
+            spec = Spec(name=name, kind="fixed", target="goal", budget=300, seed=seed)
+            scores = {"goal": {"dev": score, "test": score}}
+            lines.append(json.dumps({"spec": spec.to_json(), "scores": scores}))
+    budget = Budget(Records.of(lines), 300)
+    assert budget.ceiling("goal") == pytest.approx(2.5)
+    assert budget.headroom("goal") == pytest.approx(0.5)
+    assert budget.shares(plan.OURS_DEFAULT, "goal") == pytest.approx([40, 60])
+    assert budget.below_ceiling(plan.OURS_DEFAULT) == []

@@ -132,10 +132,16 @@ def _large(records: Records) -> Iterator[str]:
 
 
 def _transfer(found: Scores) -> str:
+    """What given weights win, and where they lose."""
     given = mean_gains(found, plan.GIVEN, plan.EQUAL)
     own = mean_gains(found, plan.OURS_FREE, plan.EQUAL)
     shares = [100 * ours / theirs for ours, theirs in zip(given, own, strict=True)]
+    means = {
+        target: mean(gains(found, plan.GIVEN, plan.EQUAL, target)) for target in common(found)[0]
+    }
+    worse = [f"{-gain:.2f} bits a byte on {name}" for name, gain in means.items() if gain < 0]
+    lost = f", and end above equal weights by {listed(worse)}" if worse else ""
     return (
         f"Given weights win {with_interval(shares, '.0f')} percent of what weights win that the "
-        "model learns itself."
+        f"model learns itself, the mean of all targets{lost}."
     )

@@ -24,10 +24,11 @@ _ROWS = (
     *(plan.SCALE_1, plan.BOUND_10, plan.OURS_ALONE, plan.EQUAL_ALONE),
 )
 PEERS = (plan.DOGE, plan.DSIR, plan.BANDIT, plan.DOREMI, plan.BY_SIZE, plan.TEMPERED)
-_OF_ALL_SEEDS = (
+OF_ALL_SEEDS = (
     *(plan.EQUAL, plan.OURS_DEFAULT, plan.OURS_FREE, plan.OURS, plan.OURS_THEN),
     *(*PEERS, plan.EQUAL_THEN, plan.AS_SOURCE),
 )
+"""Rows that must be there on all targets for a seed to count."""
 
 
 class Budget:
@@ -43,7 +44,7 @@ class Budget:
         here = records.matching(budget=budget, setup=SMALL)
         self.targets = sorted({r["spec"]["target"] for r in here if r["spec"]["target"]})
         self.targets.sort(key=lambda target: target not in CHOSEN_ON)
-        self.seeds = sorted(set.intersection(*map(self._seeds, _OF_ALL_SEEDS)))
+        self.seeds = sorted(set.intersection(*map(self._seeds, OF_ALL_SEEDS)))
         self.rows = [name for name in _ROWS if self.seeds_of(name)]
 
     def score(self, name: str, target: str, seed: int, sources: Sequence[str] = ()) -> float:
@@ -73,10 +74,21 @@ class Budget:
 
     def headroom(self, target: str) -> float:
         """What choosing is worth: nothing where equal weights are better than every choice."""
+        return max(0.0, mean(self.scores(plan.EQUAL, target)) - self.ceiling(target))
+
+    def ceiling(self, target: str) -> float:
+        """What the corpora come to that the search found."""
         best = self.best(target)
         name = plan.PAIR if len(best) > 1 else plan.SINGLE
-        found = mean(self.score(name, target, seed, best) for seed in self.seeds)
-        return max(0.0, mean(self.scores(plan.EQUAL, target)) - found)
+        return mean(self.score(name, target, seed, best) for seed in self.seeds)
+
+    def below_ceiling(self, name: str) -> list[str]:
+        """The targets with a headroom on which a row ends below the ceiling."""
+        return [
+            target
+            for target in self.worthwhile
+            if mean(self.scores(name, target)) < self.ceiling(target)
+        ]
 
     def gains(self, name: str, target: str) -> list[float]:
         """Bits a byte below equal weights, seed by seed."""
@@ -92,7 +104,7 @@ class Budget:
 
     @property
     def apart(self) -> list[str]:
-        """Those of them that chose no setting."""
+        """Those of them that chose no setting but the limit on passes."""
         return [target for target in self.worthwhile if target not in CHOSEN_ON]
 
     def shares(self, name: str, target: str) -> list[float]:

@@ -15,6 +15,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.mixing import plan
+from benchmarks.mixing.aims import aims
 from benchmarks.mixing.answers import (
     at_mid_run,
     bits_answer,
@@ -78,7 +79,7 @@ def page(records: Records) -> str:
     budgets = sorted({record["spec"]["budget"] for record in records.matching(name=plan.OURS)})
     whole = [Budget(records, budget) for budget in budgets]
     whole = sorted((b for b in whole if b.targets and b.seeds), key=lambda b: -b.budget)
-    parts = [HEAD.format(verdict=verdict(whole[0]))]
+    parts = [HEAD.format(verdict=verdict(whole[0])), "\n".join(aims(whole))]
     for budget in whole:
         parts += ["\n".join(_recovered(budget)), "\n".join(_bits(budget))]
     parts += ["\n".join(_settings(records)), "\n".join(_course(whole[0]))]
@@ -94,7 +95,7 @@ def _recovered(budget: Budget) -> Iterator[str]:
     said = "One seed." if count == 1 else f"Means of {count} seeds, with their 95% interval."
     yield (
         f"**{shares_answer(budget)}** {said} Targets marked * chose the settings of all methods, "
-        "at 900 steps."
+        "at 900 steps; the limit on passes was chosen with all targets in view."
     )
     yield ""
     heads = [f"{target}{'*' * (target in CHOSEN_ON)}" for target in targets]
