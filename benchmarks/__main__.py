@@ -93,7 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--text-data", type=Path, metavar="DIR", help="holds ewt/pos.train.tsv")
     parser.add_argument("--encoder", help="for text; MiniLM in a package by default")
     parser.add_argument("--large", action="store_true", help="tokenise 1 GB of text as well")
-    parser.add_argument("--only", metavar="WAYS", help="of language_speed: these, with commas")
+    parser.add_argument(
+        "--only", metavar="WAYS", help="of language_speed: these; of many_corpora: process"
+    )
     parser.add_argument("--quick", action="store_true", help="tiny models; a smoke test")
     parser.add_argument("--out", type=Path, default=_REPORTS, metavar="DIR")
     return parser
@@ -101,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _about(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """What the benchmarks on text are told beside."""
-    if name == "language_speed":
+    if name in ("language_speed", "many_corpora"):
         return {"only": options.only}
     if name == "tokenising":
         return {"large": options.large, **({"encoder": options.encoder} if options.encoder else {})}
