@@ -8,8 +8,10 @@ from benchmarks.unlabelled.records import Records
 from benchmarks.unlabelled.spec import METHODS, Spec
 from benchmarks.unlabelled.table import table
 from benchmarks.unlabelled.texts import write_domain
-from benchmarks.unlabelled.training import Place, trained
+from benchmarks.unlabelled.training import Place, configuration, trained
 
+from tawt import UpdateRule
+from tawt.runs.building import rule
 from tests.text.encoders import write_tiny_bert
 from tests.text.studies import LINES, reviews
 
@@ -92,6 +94,15 @@ def test_every_method_leaves_a_record(place, tmp_path, method):
     records.add(record)
     again = Records(tmp_path / "records.jsonl")
     assert again.lacking([spec_of(method), spec_of(method, seed=1)]) == [spec_of(method, seed=1)]
+
+
+def test_a_rerun_has_the_rule_that_the_records_were_made_with(place):
+    config = configuration(spec_of("learned weights, then target"), place)
+    assert rule(config.weighting) == UpdateRule.bounded()
+    training = config.training
+    assert (training.update_every, training.update_growth) == (25, 0)
+    assert (training.gradient_examples, training.target_examples) == (64, 64)
+    assert (training.target_from, training.measure_through) == ("all", "trained heads")
 
 
 def test_the_page_is_what_its_records_say():

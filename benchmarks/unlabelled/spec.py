@@ -16,6 +16,24 @@ Method = Literal[
 """What comes before the passes over the target: nothing; text of its domain; that and the target
 together; or text of three domains, mixed with equal or learned weights."""
 METHODS: tuple[Method, ...] = get_args(Method)
+RULE: dict[str, Any] = {
+    "step": "mirror",
+    "scale": 1.0,
+    "anchor": 0.0,
+    "ratio_bound": 10.0,
+    "own_alignment": "held-out",
+}
+"""How learned weights move, but for the step size: the default of when the records were made. The
+defaults of today would train something else under the same spec."""
+UPDATES: dict[str, Any] = {
+    "update_every": 25,
+    "update_growth": 0.0,
+    "gradient_examples": 64,
+    "target_examples": 64,
+    "target_from": "all",
+    "measure_through": "trained heads",
+}
+"""When they move, and from what: of the same time."""
 
 
 @dataclass(frozen=True, kw_only=True)

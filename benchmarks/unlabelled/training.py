@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from benchmarks.unlabelled.spec import RULE, UPDATES
 from benchmarks.unlabelled.texts import OTHER_DOMAINS, POSITIVE, metric_of
 from tawt.config import parsed
 from tawt.runs.building import build_parts
@@ -26,8 +27,6 @@ _PARADIGMS = {
     "domain beside target": "joint then fine-tuning",
 }
 _TARGET_SHARE = 0.2  # of the steps that train on text and target together
-_UPDATE_EVERY = 25
-_GRADIENT_EXAMPLES = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +110,7 @@ def configuration(spec: Spec, place: Place) -> RunConfig:
         values["fine_tune_learning_rate"] = spec.rate
         values["training"] |= {
             "steps": spec.text_steps,
-            "update_every": _UPDATE_EVERY,
-            "gradient_examples": _GRADIENT_EXAMPLES,
+            **UPDATES,
         }
     return parsed(values)
 
@@ -149,7 +147,7 @@ def _target(spec: Spec, place: Place) -> dict[str, Any]:
 
 def _weighting(spec: Spec) -> dict[str, Any]:
     if spec.method == "learned weights, then target":
-        return {"kind": "target-aware", "step_size": spec.step_size}
+        return {"kind": "target-aware", "step_size": spec.step_size, **RULE}
     if spec.method == "domain beside target":
         initial = {DOMAIN: 1 - _TARGET_SHARE, spec.target: _TARGET_SHARE}
         return {"kind": "fixed", "initial": initial}
