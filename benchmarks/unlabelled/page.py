@@ -49,9 +49,10 @@ not used, and what is scored is the model at the end. *Domain beside target* tra
 first, the target a fifth of the steps, so it makes some 17 passes over the target more than the
 others.
 
-Learned weights move by an earlier rule: mirror descent with c = {scale:g}, no weight more than {ratio_bound:g} times
-another, an update every {update_every} steps on {gradient_examples} examples of each text and of the target, through
-heads that are in training. Weights by evidence, which are the default now, were not measured here."""
+Learned weights move by an earlier rule: mirror descent with c = {scale:g}, no weight more than
+{ratio_bound:g} times another. Updates come every {update_every} steps, from {gradient_examples}
+examples of each text and of the target, through heads that are in training. Weights by evidence,
+which are the default now, were not measured here."""
 _FOOT = """Made by `python -m benchmarks.unlabelled` and `python -m benchmarks.unlabelled.page` on
 one NVIDIA H200 (torch 2.11, bf16). Every record is in `unlabelled.jsonl.gz`."""
 
