@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from benchmarks.mixing.records import Records, key_of
+from benchmarks.regimes.answers import findings_answer
 from benchmarks.regimes.arrays import noisy_labels, teachers
 from benchmarks.regimes.gating import GradientSimilarity
 from benchmarks.regimes.methods import METHODS
@@ -177,7 +178,7 @@ def test_sources_of_text_have_their_share_of_the_sentences(texts, tmp_path):
     kept = problem.of(problem.picked)
     model = kept.model([*kept.sources, kept.target])
     assert list(model.heads) == ["gum ner", "ewt pos", "conll2000 chunk", "ewt ner"]
-    assert (len(problem.target.train), len(problem.target.dev)) == (20, 200)
+    assert (len(problem.target.train), len(problem.target.dev)) == (20, 130)
 
 
 def made(method, score, *, seed=0, source=None, dev=0.5, cost=1.0, weight=0.5):
@@ -228,3 +229,18 @@ def test_the_ceiling_is_chosen_on_dev_and_pays_for_all_that_was_tried(records):
 
 def test_records_are_kept_with_five_digits():
     assert json.loads(shortened(json.dumps(made("equal", 0.5))))["passes"] == {"parity": 0.33333}
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ((9, 1, 1, 9), "90% of what the default's runs said was right: 9 of 10 *helps* and 9"),
+        ((5, 5, 0, 10), "That is less than the 85%"),
+        ((0, 0, 0, 0), "said of no source"),
+    ],
+)
+def test_statements_are_counted_by_what_they_say(counts, expected):
+    helps, helps_wrongly, hurts_wrongly, hurts = counts
+    useful = {"helps": helps, "cannot tell": 7, "hurts": hurts_wrongly}
+    useless = {"helps": helps_wrongly, "cannot tell": 7, "hurts": hurts}
+    assert expected in findings_answer({True: useful, False: useless})

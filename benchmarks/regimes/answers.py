@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HOW = "+.1f"
 _ORDERED = 0.9  # the area that a regime is to reach
+_RIGHT = 85  # percent of what is said
 
 
 def verdict(found: Sequence[Table]) -> str:
@@ -28,8 +29,8 @@ def verdict(found: Sequence[Table]) -> str:
     ordered = [table for table in whole if (table.area(DEFAULT) or 0.0) >= _ORDERED]
     return (
         f"Beyond noise, the default ends above equal weights in {len(above)} of {len(whole)} "
-        f"regimes{_named(above)} and below them in {len(below)}{_named(below)}; a method that "
-        f"knows no more of the sources ends above the default in {len(beaten)}{_named(beaten)}. "
+        f"regimes{_named(above)} and below them in {len(below)}{_named(below)}; another method with "
+        f"the same information ends above the default in {len(beaten)}{_named(beaten)}. "
         f"Its weights put useful sources before useless ones with an area of at least {_ORDERED} "
         f"in {len(ordered)}{_named(ordered)}."
     )
@@ -84,13 +85,16 @@ def findings_answer(counts: dict[bool, dict[str, int]]) -> str:
     Args:
         counts: Of useful and of useless sources, by verdict.
     """
-    right = counts[True]["helps"] + counts[False]["hurts"]
-    wrong = counts[True]["hurts"] + counts[False]["helps"]
-    if not right + wrong:
+    right = {"helps": counts[True]["helps"], "hurts": counts[False]["hurts"]}
+    said = {verdict: counts[True][verdict] + counts[False][verdict] for verdict in right}
+    if not sum(said.values()):
         return "The default's runs said of no source that it helps or hurts."
+    share = 100 * sum(right.values()) / sum(said.values())
+    each = " and ".join(f"{right[v]} of {said[v]} *{v}*" for v in right)
     return (
-        f"Of {right + wrong} sources of which the default's runs said that they help or hurt, "
-        f"{100 * right / (right + wrong):.0f}% were what they were said to be."
+        f"{share:.0f}% of what the default's runs said was right: {each}. "
+        f"{'At least' if share >= _RIGHT else 'That is less than the'} {_RIGHT}% "
+        f"{'was' if share >= _RIGHT else 'that was'} the aim."
     )
 
 
