@@ -29,8 +29,8 @@ def verdict(found: Sequence[Table]) -> str:
     ordered = [table for table in whole if (table.area(DEFAULT) or 0.0) >= _ORDERED]
     return (
         f"Beyond noise, the default ends above equal weights in {len(above)} of {len(whole)} "
-        f"regimes{_named(above)} and below them in {len(below)}{_named(below)}; another method with "
-        f"the same information ends above the default in {len(beaten)}{_named(beaten)}. "
+        f"regimes{_named(above)} and below them in {len(below)}{_named(below)}; another method "
+        f"with the same information ends above the default in {len(beaten)}{_named(beaten)}. "
         f"Its weights put useful sources before useless ones with an area of at least {_ORDERED} "
         f"in {len(ordered)}{_named(ordered)}."
     )
