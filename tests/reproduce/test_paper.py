@@ -112,6 +112,7 @@ def test_settings_are_those_of_the_text():
         "step_size": 1.0,
         "precision": "fp32",
         "sampling": "size",
+        "guard": False,
     }
     assert SCALES == (0.3, 1, 10, 30, 100)
     assert tuple(METRICS) == TASKS

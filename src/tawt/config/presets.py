@@ -40,14 +40,13 @@ PRESETS: Mapping[str, Preset] = {
     "paper": Preset(
         rule=UpdateRule.paper(),
         target_share="learned",
-        training={"sampling": "size", "gradient_examples": 64},
+        training={"sampling": "size", "guard": False, "gradient_examples": 64},
     ),
     "robust": Preset(
         rule=UpdateRule.robust(),
         target_share=0.3,
         training={
             "sampling": "weight",
-            "most_scaled": 10.0,
             "update_every": 10,
             "update_growth": 0.25,
             "gradient_examples": 128,
@@ -62,7 +61,6 @@ FINER = Preset(
     target_share=0.3,
     training={
         "sampling": "weight",
-        "most_scaled": 10.0,
         "gradient_examples": 128,
         "head_epochs": 5,
     },

@@ -28,6 +28,7 @@ SETTINGS: dict[str, Any] = {
     "step_size": 1.0,
     "precision": "fp32",
     "sampling": "size",
+    "guard": False,
 }
 """Of all its experiments with encoders."""
 

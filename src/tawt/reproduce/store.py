@@ -31,7 +31,7 @@ _KEPT = (
 )
 _OF_UNITS = ("count", "entropy", "effective_sample_size", "quantiles")
 _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
-    # Fields that earlier versions did not have, at their defaults: no part of a key.
+    # Fields that earlier versions did not have, at what these did: no part of a key.
     "training": {
         "measure": "fresh batches",
         "steps": None,
@@ -39,7 +39,7 @@ _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
         "compile": False,
         "update_growth": 0.0,
         "target_examples": None,
-        "most_scaled": None,
+        "guard": False,
         "target_from": "all",
         "measure_through": "trained heads",
     },

@@ -31,12 +31,11 @@ from tawt.training.rounds import rounds
 from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
 from tawt.training.skipped import SEVERAL, SkippedSteps
-from tawt.training.steps import weighed
 from tawt.training.stretch import Stretch, on_frozen, stretch_for
 from tawt.training.watching import Watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from accelerate import Accelerator
 
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from tawt.weighting import Weighting
 
 _LOOK_EVERY = 100  # steps between looks at the device's count of skipped steps
-_PLANNED = 4096  # steps at once: enough for loaders with workers, and little memory
 
 
 class Loop:
@@ -114,6 +112,7 @@ class Loop:
             self.keeping.restore(saved, main, heads)
         else:
             self.selection = Selection()
+        self.guard.look_at_steps(main, self.position)
         length, settings = main.schedule.length, self.settings
         every, growth = settings.update_every, settings.update_growth
         for epoch in range(self.position.epoch, phase.epochs):
@@ -133,7 +132,7 @@ class Loop:
         shares, length = main.weighting.weights.shares(), main.schedule.length
         before = self.position.epoch * length
         self.model.train()
-        fetched = self._fetched(main, part, shares)
+        fetched = main.fetched(part, self.position.epoch, shares=shares, taken=self.taken)
         for number, (step, parts) in enumerate(fetched, start=part.first + 1):
             closes = number == length or (before + number) % self.settings.accumulation == 0
             rate = learning_rate(before + number - 1, main.total, self.settings, peak=main.peak)
@@ -144,16 +143,6 @@ class Loop:
                 self._close_round(phase, main, heads)
             if closes:  # gradients that are half added up are no state to save
                 self._after_step(phase, main, heads)
-
-    def _fetched(
-        self, main: Stretch, part: Round, shares: Mapping[str, float]
-    ) -> Iterator[tuple[Step, list[Batch]]]:
-        """The batches of a round, which may have more steps than are planned at once."""
-        epoch, taken = self.position.epoch, self.taken
-        for first in range(part.first, part.last, _PLANNED):
-            last = min(first + _PLANNED, part.last)
-            steps = main.schedule.steps(epoch, first, last, shares=shares, taken=taken)
-            yield from main.loader.fetch(weighed(steps, main.weighting.weights))
 
     def _step(
         self,
@@ -251,8 +240,7 @@ class Loop:
         watched = self.watching.has_seen
         update = self.material.update(*given, step=self.position.total, watched=watched)
         if update is not None:
-            weights = self.weighting.weights.shares()
-            self.guard.look(main.schedule, weights, self.weighting.history)
+            self.guard.look_at_steps(main, self.position)
             self._log({f"weight/{name}": share for name, share in update.weights.items()})
 
     def _fit_heads(self, heads: Stretch) -> None:
@@ -286,6 +274,10 @@ class Loop:
             keeps = self.settings.select == "best"
             self.selection.offer(score, len(self.epochs), self.model if keeps else None)
             self._log({"dev/score": score})
+            if phase.weighs_sources:
+                self.guard.look_at_dev(dev, self.tasks, step=self.position.total)
+        elif phase.weighs_sources:
+            self.guard.look_back(self.weighting.history)
         self._log({f"loss/{phase.name}": entry["loss"]})
         main.loss_sum.zero_()
         self.epochs.append(entry)
@@ -327,7 +319,7 @@ class Loop:
             "skipped": self.processes.largest(self.skipped.tally),
             "taken": dict(self.taken),
             "watching": self.watching.state(),
-            "guard": dict(self.guard.said),
+            "guard": self.guard.state_dict(),
         }
 
     def _restore_model(self, saved: Mapping[str, Any]) -> None:
@@ -339,7 +331,7 @@ class Loop:
         self.taken.update(saved["taken"])
         self.skipped.tally.copy_(saved["skipped"])
         self.watching.restore(saved["watching"])
-        self.guard.said.update(saved["guard"])
+        self.guard.load_state_dict(saved["guard"])
 
     def _result(self) -> TrainingResult:
         splits = {split: self._predictions(split) for split in ("dev", "test")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tawt.gradients import trainable
@@ -14,10 +15,11 @@ from tawt.training.fresh import FreshLosses
 from tawt.training.passes import check_mixed, most_passes, steps_per_epoch, why_unlimited
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
+from tawt.training.rounds import update_steps
 from tawt.training.schedule import Schedule
 from tawt.training.settings import Settings
 from tawt.training.watching import AIM_EVERY, PIECES
-from tawt.weighting import Fixed
+from tawt.weighting import Fixed, TargetAware
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -129,15 +131,31 @@ class Material:
 
     def _few_updates(self, phase: Phase) -> list[str]:
         """A sentence, if the phase is over before weights can move."""
-        every, needed = self._settings.update_every, 1 if self._target_half(phase) is None else 2
-        steps = phase.epochs * self.schedule(phase).length
-        if every is None or isinstance(self._weighting, Fixed) or steps >= needed * every:
+        settings, length = self._settings, self.schedule(phase).length
+        if isinstance(self._weighting, Fixed):
+            return []
+        needed = self._updates_needed(phase)
+        every, growth = settings.update_every, settings.update_growth
+        due = update_steps(every or length, growth=growth if every else 0.0)
+        steps, first = phase.epochs * length, next(islice(due, needed - 1, None))
+        if steps >= first:
             return []
         return [
-            f"there are {steps} steps on the sources, and weights move after {needed * every} at "
-            "the earliest: they will stay where they start. Set `training.update_every` to "
+            f"there are {steps} steps on the sources, and weights move after {first} at the "
+            "earliest: they will stay where they start. Set `training.update_every` to "
             f"{max(1, steps // (4 * needed))}, or train longer."
         ]
+
+    def _updates_needed(self, phase: Phase) -> int:
+        """How many it takes until weights move: by evidence, two that can be compared."""
+        by_evidence = (
+            isinstance(self._weighting, TargetAware)
+            and self._weighting.rule.step == "evidence"
+            and self._settings.measure == "fresh batches"
+        )
+        if not by_evidence:
+            return 1
+        return 2 if self._target_half(phase) is None else 4  # two pairs of halves
 
     def schedule(self, phase: Phase) -> Schedule:
         """The phase's steps."""
@@ -167,7 +185,7 @@ class Material:
             phase=phase.name,
             steps_per_epoch=steps_per_epoch(limited, epochs),
             most_passes=most_passes(sizes, limited, batch_size=batch_size, epochs=epochs),
-            most_scaled=self._settings.most_scaled,
+            guarded=self._settings.guard,
             epochs=epochs,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )

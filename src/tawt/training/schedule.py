@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from tawt.mixture.draws import factor, raised
 from tawt.mixture.orders import Order
 from tawt.streams import stream
 from tawt.training.passes import limited
+from tawt.training.scaled import most_scaled
 from tawt.training.steps import Step
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ class Schedule:
             over more often. What that leaves for a task is spread over the steps to come, so
             that one of large weight is not used up before the others have taught anything.
         epochs: How many of this length there are, for `most_passes`.
-        most_scaled: When sampling by size: the most that a step's loss is multiplied by.
+        guarded: When sampling by size: whether tasks are drawn by weight instead while one counts
+            far more than is seen of it.
         lengths: Of the examples of tasks where they differ.
 
     Example:
@@ -101,8 +104,8 @@ class Schedule:
     often."""
     epochs: int = 1
     """How many there are, for `most_passes`."""
-    most_scaled: float | None = None
-    """When sampling by size: the most that a loss is multiplied by."""
+    guarded: bool = False
+    """When sampling by size: tasks are drawn by weight while one counts far more than is seen."""
     lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
@@ -135,6 +138,8 @@ class Schedule:
             taken: How many examples of each task the steps before have had; none by default. It
                 matters where examples come in passes.
         """
+        if self._departs_from_size(shares):
+            return self._by_weight.steps(epoch, first, last, shares=shares)
         if self.sampling != "size":
             counts = Counter(taken or {})
             planned = []
@@ -155,10 +160,19 @@ class Schedule:
             examples: How many there are in the batch.
             shares: ω_t, or what the step was drawn by instead.
         """
-        if self.sampling != "size":
+        if self.sampling != "size" or self._departs_from_size(shares):
             return factor(shares[task], floor=self._floor, tasks=len(self.sizes))
-        scale = shares[task] * self.length * examples / self.sizes[task]
-        return scale if self.most_scaled is None else min(scale, self.most_scaled)
+        return shares[task] * self.length * examples / self.sizes[task]
+
+    def _departs_from_size(self, shares: Mapping[str, float]) -> bool:
+        """Whether the guard draws by weight: by the shares alone, so that nothing is to be kept."""
+        if not (self.guarded and self.sampling == "size"):
+            return False
+        return most_scaled(self.sizes, shares).too_much
+
+    @cached_property
+    def _by_weight(self) -> Schedule:
+        return replace(self, sampling="weight", most_passes=None)
 
     def _shuffled(self, epoch: int) -> list[Step]:
         draw = stream(self.seed, self.phase, "epoch", epoch)

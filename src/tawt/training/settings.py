@@ -69,10 +69,11 @@ class Settings:
     examples of all tasks, ω_t of them from task t. Tasks that are mixed must share the whole
     model."""
 
-    most_scaled: float | None = None
-    """With `sampling: size`: no step's loss is multiplied by more than this. A task of few examples
-    and a large weight is seen in few steps, and losses that are scaled a hundredfold undo what all
-    others have learned. By default there is no limit, as in the paper."""
+    guard: bool = True
+    """With `sampling: size`: while a task counts more than five times as much as is seen of it
+    (ω_t N / n_t of the paper), tasks are drawn by weight instead, and a line says so. A task of few
+    examples and a large weight is seen in few steps, however much their losses are scaled, and
+    training fails. Without the guard there is a warning, and training goes on as in the paper."""
 
     steps: int | None = None
     """Steps on the sources, in place of `epochs` passes over them; `epochs` then says into how many
@@ -87,7 +88,7 @@ class Settings:
     drawn anew at every step."""
 
     update_every: int | None = None
-    """Steps between weight updates; once an epoch by default."""
+    """Steps between weight updates; if `null`, there is one at the end of every epoch."""
 
     update_growth: float = 0.0
     """With `update_every`: later updates are further apart, by this share of the steps so far. With
@@ -171,7 +172,7 @@ class Settings:
         self._check_budget()
         for name in (
             *("clip_norm", "update_every", "patience", "unit_examples", "target_examples"),
-            *("steps", "most_scaled"),
+            "steps",
         ):
             value = getattr(self, name)
             if value is not None and not value > 0:

@@ -11,19 +11,24 @@ from torch import Tensor, nn
 from tawt.training.batches import Loader
 from tawt.training.optimisers import optimiser_for
 from tawt.training.parts import Parts
+from tawt.training.steps import weighed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from accelerate import Accelerator
 
-    from tawt.tasks import MultiTaskModel
+    from tawt.tasks import Batch, MultiTaskModel
     from tawt.training.material import Material
     from tawt.training.paradigms import Phase
+    from tawt.training.rounds import Round
     from tawt.training.schedule import Schedule
     from tawt.training.settings import Settings
+    from tawt.training.steps import Step
     from tawt.weighting import Weighting
+
+_PLANNED = 4096  # steps at once: enough for loaders with workers, and little memory
 
 
 @dataclass
@@ -48,6 +53,22 @@ class Stretch:
     """Whether a batch added up since the last step was not finite, on the device."""
     scale_sum: Tensor
     """Of the losses whose gradients have been added up since the last step, on the device."""
+
+    def fetched(
+        self, part: Round, epoch: int, *, shares: Mapping[str, float], taken: Mapping[str, int]
+    ) -> Iterator[tuple[Step, list[Batch]]]:
+        """The batches of a round, which may have more steps than are planned at once.
+
+        Args:
+            part: The round.
+            epoch: That it is a part of.
+            shares: The weights of the tasks, which stay for the round.
+            taken: How many examples of each the steps so far have had, as it is at every moment.
+        """
+        for first in range(part.first, part.last, _PLANNED):
+            last = min(first + _PLANNED, part.last)
+            steps = self.schedule.steps(epoch, first, last, shares=shares, taken=taken)
+            yield from self.loader.fetch(weighed(steps, self.weighting.weights))
 
     def clip(self, max_norm: float | None) -> Tensor:
         """Shorten the gradients to `max_norm`; returns whether any entry was not finite.
