@@ -491,6 +491,7 @@ def made(**changes):
             p_bootstrap=changes.get("p_bootstrap", 0.0123),
             interval=(0.151, 0.249),
             learns=True,
+            warnings=changes.get("warnings", {}),
         ),
     ]
     return Comparison("goal", "accuracy", [0, 1], rows, {}, 1.0)
@@ -508,6 +509,46 @@ def test_sentences_follow_from_the_numbers():
     assert "p = 0.2" in in_words(made(p_value=0.2))[0]
     alike = in_words(made(weights={"near": 0.27, "mid": 0.27, "far": 0.26}))[1]
     assert "weights are about alike" in alike
+
+
+def test_sources_that_have_nothing_are_not_told_apart():
+    collapsed = made(weights={"near": 0.004, "mid": 0.003, "far": 0.001, "goal": 0.992})
+    assert "largest" not in " ".join(in_words(collapsed))
+
+
+def test_what_training_warned_of_is_said_with_the_rows_it_is_of():
+    said = in_words(made(warnings={"'goal' is 30% of it.": 1, "'goal' is 31% of it.": 1}))
+    assert said[-1] == "In 2 of 2 runs of weighted normalized joint: 'goal' is 30% of it."
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_comparison_that_collapses_says_why(tmp_path):
+    """By the records of its runs; the table's file has it too."""
+    values = {
+        **BASE,
+        "sources": ["parity", "shape"],
+        "epochs": 1,
+        "weighting": {"preset": "paper"},
+        "training": {"learning_rate": 0.01},
+    }
+    found = compare(
+        parsed(values),
+        tmp_path / "compared",
+        rows=TWO,
+        seeds=[0, 1],
+        options=Options(),
+        sweep=Sweep(),
+    )
+    *_, said = [
+        sentence for sentence in in_words(found) if "training is likely to fail" in sentence
+    ]
+    assert said.startswith("In 4 of 4 runs")
+    assert "'digit' is 33% of the objective but only" in said
+    assert load_comparison(tmp_path / "compared") == found
+    [line] = json.loads((tmp_path / "compared" / "comparison.json").read_text())["rows"][-1][
+        "warnings"
+    ]
+    assert line in said
 
 
 def test_the_markdown_table_has_a_row_for_each_and_escapes_bars():

@@ -45,6 +45,8 @@ class RowResult:
     """Whether its weights move."""
     findings: dict[str, dict[str, int]] = field(default_factory=dict)
     """In how many runs each source was found to help, to hurt, or neither."""
+    warnings: dict[str, int] = field(default_factory=dict)
+    """What the guard of training has said, and in how many runs."""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ class _Row(Shape):
     p_seeds: Number | None = None
     learns: bool = False
     findings: dict[str, dict[str, Count]] = Field(default_factory=dict)
+    warnings: dict[str, Count] = Field(default_factory=dict)
 
 
 class Table(Shape):

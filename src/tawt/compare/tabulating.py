@@ -126,6 +126,7 @@ def _row(
         findings={
             name: dict(Counter(found[name]["verdict"] for found in known)) for name in sources
         },
+        warnings=dict(Counter(line for record in records for line in record.get("warnings", []))),
         against=against,
         difference=None
         if theirs is None

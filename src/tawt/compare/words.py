@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tawt.report.words import listed
 
 if TYPE_CHECKING:
-    from tawt.compare.comparison import Comparison
+    from collections.abc import Mapping
+
+    from tawt.compare.comparison import Comparison, RowResult
     from tawt.tasks import Measure
 
 _MIXED = "learned weights"
 """The row of `sources only` whose weights are the answer."""
 _NEARLY_ALL = 0.95  # of the weight
+_NOTHING = 0.01  # of it: sources that have less together are not told apart
+_QUOTED_OR_NUMBER = re.compile(r"('[^']*')|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def in_words(comparison: Comparison) -> list[str]:
@@ -43,12 +48,24 @@ def in_words(comparison: Comparison) -> list[str]:
         sentences.append(
             f"{learned.name.capitalize()} is {difference} training on the target's examples alone."
         )
-    if learned is not None and set(learned.weights) - {comparison.target}:
-        sentences.append(_largest(learned.weights, comparison.target))
-        sentences += _found(learned.findings, runs=len(comparison.seeds))
+    if learned is not None:
+        sentences += _of_sources(learned, comparison)
+    warnings = {row.name: row.warnings for row in comparison.rows}
+    sentences += _warned(warnings, runs=len(comparison.seeds))
     if comparison.left_out:
         sentences.append(_left_out(comparison.left_out))
     return sentences
+
+
+def _of_sources(learned: RowResult, comparison: Comparison) -> list[str]:
+    """What the weights say, where any is left to sources, and what is known beside chance."""
+    sources = set(learned.weights) - {comparison.target}
+    if not sources:
+        return []
+    said = _found(learned.findings, runs=len(comparison.seeds))
+    if sum(learned.weights[name] for name in sources) < _NOTHING:
+        return said
+    return [_largest(learned.weights, comparison.target), *said]
 
 
 def _left_out(rows: dict[str, str]) -> str:
@@ -162,3 +179,36 @@ def _found(findings: dict[str, dict[str, int]], *, runs: int) -> list[str]:
         return ["In most runs no source can be told from chance to help, or to hurt."]
     *others, last = said
     return [f"Told from chance: {', '.join(others) + ', and ' if others else ''}{last}."]
+
+
+def _warned(warnings: Mapping[str, Mapping[str, int]], *, runs: int) -> list[str]:
+    """What training has warned of, and where. Of lines that differ in numbers alone, the first.
+
+    Args:
+        warnings: Of every row, and in how many of its runs each was said.
+        runs: Of each row.
+
+    Example:
+        >>> lines = {"'x1' counts 2%.": 1, "'x1' counts 3%.": 2, "'x2' counts 3%.": 1}
+        >>> for sentence in _warned({"paper": lines, "by size": {}}, runs=3):
+        ...     print(sentence)
+        In 3 of 3 runs of paper: 'x1' counts 2%.
+        In 1 of 3 runs of paper: 'x2' counts 3%.
+        >>> _warned({"paper": {"It is short.": 3}, "by size": {"It is short.": 2}}, runs=3)
+        ['In 5 of 6 runs: It is short.']
+    """
+    first: dict[str, str] = {}
+    counts: dict[str, dict[str, int]] = {}
+    for row, lines in warnings.items():
+        for line, count in lines.items():
+            alike = _QUOTED_OR_NUMBER.sub(lambda found: found[1] or "#", line)
+            first.setdefault(alike, line)
+            of_rows = counts.setdefault(alike, {})
+            of_rows[row] = of_rows.get(row, 0) + count
+    said = []
+    for alike, of_rows in counts.items():
+        where = "" if len(of_rows) == len(warnings) else f" of {listed(of_rows)}"
+        said.append(
+            f"In {sum(of_rows.values())} of {runs * len(of_rows)} runs{where}: {first[alike]}"
+        )
+    return said
