@@ -31,6 +31,7 @@ def test_every_record_is_of_a_training_that_the_plan_has():
         plan.ceilings(records, targets, budgets=budgets, seeds=3),
         plan.longer(targets, seeds=2),
         plan.tenth(targets, seeds=2),
+        plan.evidence(targets, seeds=2),
         plan.proxies(targets, seeds=3),
         plan.transferred(records, targets, seeds=3),
         plan.large(records, targets, seeds=3),

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 import torch
 from benchmarks.mixing.records import Records, key_of
-from benchmarks.regimes.answers import findings_answer
+from benchmarks.mixing.scores import with_interval
+from benchmarks.regimes.answers import HOW, findings_answer
 from benchmarks.regimes.arrays import noisy_labels, teachers
 from benchmarks.regimes.gating import GradientSimilarity
-from benchmarks.regimes.methods import METHODS
+from benchmarks.regimes.methods import DEFAULT, EQUAL, METHODS, PICKED
 from benchmarks.regimes.plan import planned
 from benchmarks.regimes.problems import area
 from benchmarks.regimes.regimes import REGIMES
-from benchmarks.regimes.scores import CEILING, Table
+from benchmarks.regimes.scores import CEILING, Table, tables
 from benchmarks.regimes.spec import Spec
-from benchmarks.regimes.table import kept_records, page, shortened
+from benchmarks.regimes.table import PAGE, kept_records, page, shortened
 from benchmarks.regimes.tagging import TARGETS, tagging
 from benchmarks.regimes.texts import path_of, sentences, shuffled, write_tasks
 from benchmarks.regimes.training import Place, trained
@@ -244,3 +245,10 @@ def test_statements_are_counted_by_what_they_say(counts, expected):
     useful = {"helps": helps, "cannot tell": 7, "hurts": hurts_wrongly}
     useless = {"helps": helps_wrongly, "cannot tell": 7, "hurts": hurts}
     assert expected in findings_answer({True: useful, False: useless})
+
+
+def test_the_page_of_situations_has_the_numbers_of_the_tables():
+    text = (PAGE.parents[1] / "will-it-help.md").read_text(encoding="utf-8")
+    for table in tables(kept_records()):
+        for row in (DEFAULT, PICKED):
+            assert f"{with_interval(table.over(row, EQUAL), HOW)} points" in text, (table.name, row)

@@ -49,7 +49,7 @@ _FREE: dict[str, Any] = {
     "target_examples": 32,
 }
 """The defaults for corpora but for the limit on passes, which came after most trainings."""
-EVIDENCE = "tawt, by evidence"
+EVIDENCE, HALVES = "tawt, by evidence", "tawt, the default, from halves of the target"
 _LEARNED_AT = 900  # the budget whose weights are handed out
 LONG_BUDGET, EVIDENCE_BUDGET = 2700, 600
 _LARGE_BUDGET, _PRETRAINED_BUDGET, TENTH_BUDGET = 600, 120, 400
@@ -144,7 +144,7 @@ def tenth(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
 
 
 def evidence(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
-    """Weights by evidence beside the default, on the same small model."""
+    """Weights by evidence, and from halves of the target, beside the default for corpora."""
     for seed in range(seeds):
         shared: dict[str, Any] = {"budget": EVIDENCE_BUDGET, "seed": seed, "setup": TINY}
         yield Spec(name=EQUAL, kind="fixed", **shared)
@@ -152,6 +152,7 @@ def evidence(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
             ours = _ours(12, target=target, **shared)
             yield ours
             settings = {**ours.settings, "target_from": "halves in turn"}
+            yield ours.of(name=HALVES, settings=settings)
             yield ours.of(name=EVIDENCE, rule={"step": "evidence"}, settings=settings)
 
 

@@ -25,7 +25,7 @@ from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as 
 from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
 from tawt.cli.shortening import largest, more
 from tawt.compare import tables
-from tawt.report.words import interval_of, said_of, times
+from tawt.report.words import interval_of, times, verdict_and_chance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -157,9 +157,6 @@ def _clear(row: RowResult) -> bool:
     return (row.difference or 0) > 0 and bool(p_values) and max(p_values) < 0.05
 
 
-_MULTIPLIER = "multiplier of each example"
-
-
 def weights_table(
     weights: Mapping[str, float],
     multipliers: Mapping[str, float],
@@ -171,22 +168,20 @@ def weights_table(
     Of many tasks those with the largest weights.
     """
     table = Table(title="final weights", title_justify="left", header_style="bold")
-    table.add_column("task")
-    table.add_column("share ω", justify="right")
     found = findings or {}
     ends = {name: interval_of(finding) for name, finding in found.items()}
-    if any(ends.values()):
-        table.add_column("90% interval", justify="right", no_wrap=True)
-    table.add_column("multiplier of\neach example" if found else _MULTIPLIER, justify="right")
+    table.add_column("task")
+    table.add_column("share ω\n90% interval" if any(ends.values()) else "share ω", justify="right")
+    table.add_column("multiplier of\neach example", justify="right")
     table.add_column("passes", justify="right")
     if found:
-        table.add_column("effect on the target")
+        table.add_column("effect on\nthe target")
     shown = largest(weights)
     for name in shown:
         had = times(passes[name]) if name in passes else ""
-        interval = [ends.get(name, "")] if any(ends.values()) else []
-        cells = [f"{weights[name]:.4f}", *interval, f"{multipliers[name]:.3g}", had]
-        table.add_row(cell(name), *cells, *([said_of(found.get(name))] if found else []))
+        share = _two_lines(f"{weights[name]:.4f}", ends.get(name, ""))
+        said = [_two_lines(*verdict_and_chance(found.get(name)))] if found else []
+        table.add_row(cell(name), share, f"{multipliers[name]:.3g}", had, *said)
     if len(shown) < len(weights):
         rest = sum(share for name, share in weights.items() if name not in shown)
         table.add_row(more(len(weights) - len(shown)), f"{rest:.4f}")

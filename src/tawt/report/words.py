@@ -51,15 +51,23 @@ def said_of(finding: Mapping[str, Any] | None) -> str:
     Example:
         >>> said_of({"verdict": "helps", "probability": 0.97}), said_of(None)
         ('helps (97%)', '')
-        >>> said_of({"verdict": "hurts", "probability": 0.004})
-        'hurts (99.6%)'
-        >>> said_of({"verdict": "cannot tell", "probability": 0.6})
-        'cannot tell (helps: 60%)'
+    """
+    return " ".join(verdict_and_chance(finding)).strip()
+
+
+def verdict_and_chance(finding: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The verdict, and how surely it is said; where it is that nobody can tell, of what.
+
+    Example:
+        >>> verdict_and_chance({"verdict": "hurts", "probability": 0.004})
+        ('hurts', '(99.6%)')
+        >>> verdict_and_chance({"verdict": "cannot tell", "probability": 0.6})
+        ('cannot tell', '(60% helps)')
     """
     if finding is None:
-        return ""
+        return "", ""
     verdict, probability = str(finding["verdict"]), float(finding["probability"])
     if verdict == "cannot tell":
-        return f"{verdict} (helps: {100 * probability:.0f}%)"
+        return verdict, f"({100 * probability:.0f}% helps)"
     sure = 100 * max(probability, 1 - probability)
-    return f"{verdict} ({min(sure, 99.9):.3g}%)"
+    return verdict, f"({min(sure, 99.9):.3g}%)"
