@@ -16,8 +16,8 @@ sources. Without halves every update is taken to see other examples; the differe
 updates are the noise then, whatever the leads do in the long run.
 
 Leads that are hardly larger than the noise say little of their sign, even those that seem to, since
-they are the largest of several. So all are shrunk by what remains of their variance when that of
-the noise is taken off (James and Stein).
+they are the largest of several. So all are drawn towards zero, the more the less their variance is
+above that of the noise (as James and Stein do, but never all the way).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SURE = 0.9
 """Probability from which it is said that a source helps, or hurts."""
 _POOLED = 2.0  # what the variance of all sources counts beside a source's own
-_TAKEN_OFF = 2.0  # times the noise, of the variance of the leads: of few sources it is a guess
+_DOUBTED = 6.0  # times the noise, by which the variance of the leads is believed the less
 _FEWEST = 4  # updates, of which anything can be said
 
 
@@ -106,7 +106,7 @@ def findings(
         return {}
     means = leads.mean(0)
     errors, freedom = _errors(leads, halves)
-    signal = max(0.0, float(np.mean(means**2) - _TAKEN_OFF * np.mean(errors**2)))
+    signal = _signal(float(np.mean(means**2)), float(np.mean(errors**2)))
     found = {}
     for name, mean, error in zip(sources, means.tolist(), errors.tolist(), strict=True):
         if not math.isfinite(error):
@@ -118,6 +118,14 @@ def findings(
             chance = probability_below(shrunk, freedom)
         found[name] = Finding(lead=mean, error=error, probability=chance)
     return found
+
+
+def _signal(leads: float, noise: float) -> float:
+    """How much true leads vary, if they are measured to vary so much, with noise of such variance.
+
+    What is far above the noise is believed, less some of it; what is not, hardly.
+    """
+    return leads**2 / (leads + _DOUBTED * noise) if math.isfinite(noise) and leads else 0.0
 
 
 def _leads(
