@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 SURE = 0.9
 """Probability from which it is said that a source helps, or hurts."""
 _POOLED = 2.0  # what the variance of all sources counts beside a source's own
-_DOUBTED = 6.0  # times the noise, by which the variance of the leads is believed the less
+_TAKEN_OFF = 2.5  # times the noise, of the variance of the leads: of few sources it is a guess
+_DOUBTED = 20.0  # times the noise, where taking it off leaves less
 _FEWEST = 4  # updates, of which anything can be said
 
 
@@ -121,11 +122,13 @@ def findings(
 
 
 def _signal(leads: float, noise: float) -> float:
-    """How much true leads vary, if they are measured to vary so much, with noise of such variance.
+    """The variance of the true leads, where measured ones have this one, and noise that.
 
-    What is far above the noise is believed, less some of it; what is not, hardly.
+    The noise is taken off, and more, since of few sources both are guesses; but never all.
     """
-    return leads**2 / (leads + _DOUBTED * noise) if math.isfinite(noise) and leads else 0.0
+    if not math.isfinite(noise) or leads == 0:
+        return 0.0
+    return max(leads - _TAKEN_OFF * noise, leads**2 / (leads + _DOUBTED * noise))
 
 
 def _leads(
