@@ -2,8 +2,9 @@
 
 import pytest
 
+from tawt.durations import duration
 from tawt.errors import ConfigError
-from tawt.mix.amounts import Budget, duration, short, tokens_in
+from tawt.mix.amounts import Budget, short, tokens_in
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +66,18 @@ class ArrayExamples(Examples):
         """The rows at these positions."""
         rows = torch.as_tensor(indices)
         return Batch(self.inputs[rows], self.labels[rows])
+
+    def followed_by(self, more: Examples) -> ArrayExamples | None:
+        """These rows and then more; `None` where theirs have another shape or other labels."""
+        if not isinstance(more, ArrayExamples) or more._names != self._names:
+            return None
+        if more.inputs.shape[1:] != self.inputs.shape[1:]:
+            return None
+        both = copy(self)
+        both.inputs = torch.cat([self.inputs, more.inputs])
+        both.labels = torch.cat([self.labels, more.labels])
+        both._groups = None
+        return both
 
     def groups(self) -> NDArray[Any] | None:
         """Which group each example is in, if that is known."""

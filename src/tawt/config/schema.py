@@ -18,6 +18,7 @@ from pydantic import (
 
 from tawt.config import sections, yaml_file
 from tawt.config.explaining import explained, shown
+from tawt.config.fold import FoldConfig
 from tawt.config.presets import FINER, PRESETS
 from tawt.config.weighting import WeightingConfig
 from tawt.config.yaml_loader import DEEPEST
@@ -53,6 +54,8 @@ class RunConfig(Section):
     """Of fine-tuning; `training.learning_rate` by default."""
     split_target: bool = False
     """Weights and representation see one half of the target, the final head the other."""
+    fold: FoldConfig | None = None
+    """Which of the target's examples are held out, for cross-fitting; by default its own splits."""
     weighting: WeightingConfig = WeightingConfig()
     """How the sources are weighed."""
     training: Settings = Settings()

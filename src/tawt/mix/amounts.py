@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tawt.durations import seconds_in
 from tawt.errors import ConfigError
 
-_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 _COUNTS = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12}
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
-_MOST_SECONDS, _MOST_TOKENS = 365 * 86_400, 10**16
+_MOST_TOKENS = 10**16
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,10 @@ class Budget:
             >>> Budget.parsed("10m").seconds, Budget.parsed("20M").tokens
             (600.0, 20000000)
         """
+        seconds = seconds_in(text)
+        if seconds is not None:
+            return cls(text.strip(), seconds=seconds)
         number, unit = _split(text)
-        if unit in _SECONDS and 0 < number * _SECONDS[unit] <= _MOST_SECONDS:
-            return cls(text.strip(), seconds=number * _SECONDS[unit])
         if unit in _COUNTS and 1 <= number * _COUNTS[unit] <= _MOST_TOKENS:
             return cls(text.strip(), tokens=round(number * _COUNTS[unit]))
         raise ConfigError(
@@ -78,20 +79,6 @@ def short(count: float) -> str:
         if count >= _COUNTS[unit]:
             return f"{count / _COUNTS[unit]:.3g}{unit}"
     return f"{count:.3g}"
-
-
-def duration(seconds: float) -> str:
-    """How long something takes, roughly.
-
-    Example:
-        >>> duration(20), duration(90), duration(540), duration(3 * 3600)
-        ('20 seconds', '90 seconds', '9 minutes', '3 hours')
-    """
-    if seconds < 100:
-        return f"{max(1, round(seconds))} seconds" if seconds >= 1.5 else "a second"
-    if seconds < 100 * 60:
-        return f"{round(seconds / 60)} minutes"
-    return f"{round(seconds / 3600)} hours"
 
 
 def _split(text: str) -> tuple[float, str]:

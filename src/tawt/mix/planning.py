@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from tawt.durations import duration
 from tawt.errors import ConfigError
-from tawt.mix.amounts import Budget, duration, short
+from tawt.mix.amounts import Budget, short
 from tawt.mix.speed import Speed
 from tawt.mix.study import proxy
 from tawt.training.passes import most_passes, why_unlimited

@@ -19,6 +19,7 @@ from tawt.curvature import (
 from tawt.errors import ConfigError, DataError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.modality.said import DATA_LOG
+from tawt.runs.folds import folded
 from tawt.runs.grouping import grouped
 from tawt.streams import derived_seed
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask, SourcesOnly
@@ -113,7 +114,9 @@ def remarks(
 
 def _check_target(config: RunConfig, found: Sequence[Task]) -> None:
     for task in found:
-        if task.name in config.targets and task.dev is None and task.test is None:
+        if task.name not in config.targets or config.fold is not None:
+            continue  # of a fold the held-out part is scored, by this run or by others
+        if task.dev is None and task.test is None:
             raise DataError(
                 f"The target {task.name!r} has neither dev nor test examples, so nothing could be "
                 "measured; give it at least one of them."
@@ -150,7 +153,13 @@ def tasks_and_remarks(config: RunConfig) -> tuple[list[Task], list[str]]:
     said = config.modality.remarks(found, targets=targets)
     for remark in said:
         DATA_LOG.warning("%s", remark)
-    return found, said
+    if config.fold is None:
+        return found, said
+    parts = [
+        folded(task, config.fold, seed=config.seed) if task.name in targets else task
+        for task in found
+    ]
+    return parts, said
 
 
 def used_names(config: RunConfig) -> list[str]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, Interrupted, RunError, TrainingError, is_out_of_memory
+from tawt.runs import held_out
 from tawt.runs.building import build_parts
 from tawt.runs.checkpoints import FolderCheckpoint, run_key
 from tawt.runs.folder import RunFolder
@@ -132,6 +133,8 @@ def run(
 
         def leave_result() -> dict[str, Any]:
             folder.write_result(result, parts.tasks)
+            if config.fold is not None and config.fold.part is not None:
+                held_out.write(path, config, parts, result, device=accelerator.device)
             if options.save_model:
                 write_model(path, config, parts.tasks, parts.model, result)
             record = {

@@ -101,6 +101,15 @@ class Examples(ABC):
         """
         return self
 
+    def followed_by(self, more: Examples) -> Examples | None:
+        """These examples and then more of the same task; `None` where they cannot be one set.
+
+        Args:
+            more: Of another split.
+        """
+        del more
+        return None
+
     def groups(self) -> Sequence[Any] | NDArray[Any] | Coded | None:
         """Which group each example is in, for weights on groups; `None` where that is unknown.
 
@@ -197,6 +206,11 @@ class Subset(Examples):
 
     def __len__(self) -> int:
         return len(self._indices)
+
+    @property
+    def indices(self) -> Indices:
+        """Which of the other set's examples these are."""
+        return self._indices
 
     def batch(self, indices: Indices) -> Batch:
         """The examples at these positions of the subset."""

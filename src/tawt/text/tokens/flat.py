@@ -49,6 +49,17 @@ class FlatRows:
         values = np.concatenate(parts) if parts else np.empty(0, dtype)
         return cls(values.astype(dtype, copy=False), starts)
 
+    def followed_by(self, more: FlatRows) -> FlatRows:
+        """These rows and then more.
+
+        Example:
+            >>> rows = FlatRows.of([[1, 2]], dtype=np.int32)
+            >>> rows.followed_by(FlatRows.of([[3], [4, 5]], dtype=np.int32)).lengths
+            array([2, 1, 2])
+        """
+        starts = np.concatenate([self.starts, self.starts[-1] + more.starts[1:]])
+        return FlatRows(np.concatenate([self.values, more.values]), starts)
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

@@ -97,6 +97,27 @@ class TaggedExamples(Examples):
     def __len__(self) -> int:
         return len(self._first) - 1
 
+    def followed_by(self, more: Examples) -> TaggedExamples | None:
+        """These sentences and then more; `None` where tags or pieces have other numbers.
+
+        Each word of them counts alike, whichever split it was in.
+        """
+        if not isinstance(more, TaggedExamples) or more._most != self._most:
+            return None
+        if not np.array_equal(self._names, more._names):
+            return None
+        both = copy(self)
+        both.sentences = [*self.sentences, *more.sentences]
+        both.cut_words = self.cut_words + more.cut_words
+        both._ids = self._ids.followed_by(more._ids)
+        both._tags = self._tags.followed_by(more._tags)
+        both._first = np.concatenate([self._first, self._first[-1] + more._first[1:]])
+        both.lengths = np.concatenate([self.lengths, more.lengths])
+        both.rows = np.concatenate([self.rows, more.rows])
+        words = int((both._tags.values != NO_TAG).sum())
+        both._shares = np.array(len(both) / max(1, words), np.float32)
+        return both
+
     def groups(self) -> list[str | None] | None:
         """Of each sentence, what it is weighted with."""
         found = [sentence.group for sentence in self.sentences]

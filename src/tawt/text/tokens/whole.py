@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,6 +85,22 @@ class WholeTexts(Examples):
 
     def __len__(self) -> int:
         return len(self._ids)
+
+    def followed_by(self, more: Examples) -> WholeTexts | None:
+        """These texts and then more; `None` where they are cut into other pieces."""
+        if not isinstance(more, WholeTexts) or more._most != self._most:
+            return None
+        if (more._types is None) != (self._types is None):
+            return None
+        both = copy(self)
+        both.texts = [*self.texts, *more.texts]
+        both.cut_texts = self.cut_texts + more.cut_texts
+        both._answers = np.concatenate([self._answers, more._answers])
+        both._ids = self._ids.followed_by(more._ids)
+        if self._types is not None and more._types is not None:
+            both._types = self._types.followed_by(more._types)
+        both.lengths = np.concatenate([self.lengths, more.lengths])
+        return both
 
     def groups(self) -> list[str | None] | None:
         """Of each text, what it is weighted with."""

@@ -1,0 +1,112 @@
+"""The folders of candidates, and what their runs came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tawt import files
+from tawt.errors import FolderInUse, Interrupted, TawtError
+from tawt.runs import Options, RunFolder, held_out, run
+from tawt.sweeps import TrainRun, Work
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tawt.best.recipes import Recipe
+    from tawt.best.study import Study
+    from tawt.best.trials import Trial
+    from tawt.config import RunConfig
+    from tawt.runs.held_out import HeldOut
+    from tawt.sweeps import Context
+
+CANDIDATES = "candidates"
+_FAILED = "failed.json"
+
+
+@dataclass(frozen=True)
+class TryRun:
+    """Makes the run of one part; that it cannot be made is kept, and no error of the search."""
+
+    config: RunConfig
+    path: Path
+    options: Options
+
+    def __call__(self, context: Context) -> None:
+        """Run, or leave a note of what went wrong."""
+        options = replace(self.options, wait=context.wait)
+        try:
+            run(self.config, self.path, options=options, should_stop=context.should_stop)
+        except (Interrupted, FolderInUse):
+            raise
+        except TawtError as error:
+            files.write_json(
+                self.path.with_name(f"{self.path.name}.{_FAILED}"), {"error": str(error)}
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidates:
+    """Where candidates are, and how they are run."""
+
+    study: Study
+    folder: Path
+    options: Options
+
+    def key(self, trial: Trial, part: int) -> str:
+        """What a run is called in the folder."""
+        return f"{CANDIDATES}/{trial.name}/{part}"
+
+    def run_folder(self, trial: Trial, part: int) -> RunFolder:
+        """The run that holds out a part."""
+        return RunFolder(self.folder / self.key(trial, part))
+
+    def work(self, trial: Trial, part: int) -> Work:
+        """The run that holds out a part, to be made."""
+        name = f"{trial.name}-{part}"
+        config = trial.recipe.applied(self.study.config, self.study.fold(part), name=name)
+        path = self.folder / self.key(trial, part)
+        return Work(
+            key=self.key(trial, part),
+            name=name,
+            make=TryRun(config, path, self._options(keeps_model=False)),
+            size=self._size(trial.recipe),
+        )
+
+    def final(self, name: str, recipe: Recipe) -> Work:
+        """The run on all examples, whose model is kept.
+
+        Args:
+            name: Of its folder.
+            recipe: What it is trained by.
+        """
+        config = recipe.applied(self.study.config, self.study.fold(None), name=name)
+        path = self.folder / name
+        return Work(
+            key=name, name=name, make=TrainRun(config, path, self._options(keeps_model=True))
+        )
+
+    def error(self, trial: Trial, part: int) -> str | None:
+        """Why a run could not be made, if it could not."""
+        path = (self.folder / self.key(trial, part)).with_name(f"{part}.{_FAILED}")
+        return str(files.read_json(path)["error"]) if path.exists() else None
+
+    def held_out(self, trial: Trial, part: int) -> HeldOut:
+        """What a finished run left of the examples that it held out."""
+        return held_out.read(self.run_folder(trial, part).checked(held_out.NAME))
+
+    def seconds(self, trial: Trial, part: int) -> float:
+        """How long a finished run took."""
+        return float(self.run_folder(trial, part).record()["seconds"])
+
+    def _options(self, *, keeps_model: bool) -> Options:
+        return replace(
+            self.options,
+            resume=True,
+            overwrite=False,
+            save_model=keeps_model,
+            save_page=keeps_model,
+        )
+
+    def _size(self, recipe: Recipe) -> float:
+        return float(recipe.uses_sources)

@@ -1,0 +1,39 @@
+"""The answer as files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tawt import files
+from tawt.best.folder import MARKDOWN
+from tawt.best.result import BEST
+from tawt.best.tables import CANDIDATES, candidate_cells, ranked
+from tawt.best.words import in_words
+from tawt.files.markdown import escaped, prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tawt.best.result import BestResult
+
+
+def leave(found: BestResult, folder: Path) -> None:
+    """Write the answer, `best.json` last.
+
+    Args:
+        found: The answer.
+        folder: Of the search; only its writer may call this.
+    """
+    files.write(folder / MARKDOWN, markdown(found, folder))
+    files.write_sealed(folder / BEST, found.to_json())
+
+
+def markdown(found: BestResult, folder: Path) -> str:
+    """The verdict, and every candidate."""
+    verdict, *others = in_words(found, folder)
+    lines = [f"**{prose(verdict)}**", "", *(f"{prose(each)}\n" for each in others)]
+    lines.append("| " + " | ".join(CANDIDATES) + " |")
+    lines.append("|" + "---|" * len(CANDIDATES))
+    for each in ranked(found):
+        lines.append("| " + " | ".join(map(escaped, candidate_cells(each, found))) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,114 @@
+"""The best model for a target within a budget: candidates, a decision, two models to keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tawt.best.answering import answered
+from tawt.best.budget import Budget
+from tawt.best.candidates import Candidates
+from tawt.best.deciding import Decision, Tried, decided
+from tawt.best.folder import BestFolder
+from tawt.best.leaving import leave
+from tawt.best.result import ALONE_MODEL, MODEL
+from tawt.best.search import Search
+from tawt.best.study import examined
+from tawt.best.trials import Trials
+from tawt.errors import TrainingError
+from tawt.files import locks
+from tawt.runs import Options
+from tawt.runs.folder import RECORD
+from tawt.sweeps import Plan, Store, Sweep, in_this_process
+from tawt.training.devices import chosen_device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tawt.best.result import BestResult
+    from tawt.best.study import Study
+    from tawt.config.schema import RunConfig
+
+_STUDY = "best"  # the name of the study in its file, where it is the only one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intent:
+    """What is about to be done."""
+
+    study: Study
+    budget: Budget
+    begun: int
+    """Candidates that are there already."""
+
+
+def best(
+    config: RunConfig,
+    folder: Path,
+    *,
+    budget: str = "12",
+    options: Options | None = None,
+    sweep: Sweep | None = None,
+    on_start: Callable[[Intent], None] | None = None,
+) -> BestResult:
+    """Find the best way to train for the target, and train by it.
+
+    What is finished is not trained again, so the same call goes on after an interruption, and with
+    a larger budget tries more.
+
+    Args:
+        config: With a target that has labels, and sources.
+        folder: Holds the runs and the answer.
+        budget: A time, such as "30m", or a number of candidates, such as "12".
+        options: How to run.
+        sweep: How runs are made side by side; in this process, one by one, by default.
+        on_start: Told what is about to be done.
+
+    Returns:
+        The answer, which is in the folder too.
+
+    Raises:
+        TawtError: There is nothing to choose, the budget is too small, no candidate could be
+            trained, or the folder holds something else.
+    """
+    options = options or Options()
+    executor = in_this_process if sweep is None else None
+    sweep = sweep or Sweep()
+    allowed = Budget.parsed(budget)
+    chosen_device(options.device)  # the workers would all find that it is not there
+    study = examined(config)
+    place = BestFolder(folder, config, overwrite=options.overwrite)
+    place.check(study.data)
+    place.claim(study.data, should_stop=sweep.should_stop)
+    options = replace(options, overwrite=False)
+    store = Store(folder, f"{{}}/{RECORD}", sealed=True)
+    candidates = Candidates(study=study, folder=folder, options=options)
+    search = Search(
+        candidates=candidates,
+        trials=Trials(folder, name=_STUDY, seed=config.seed),
+        store=store,
+        budget=allowed,
+        workers=sweep.workers,
+    )
+    if on_start is not None:
+        on_start(Intent(study=study, budget=allowed, begun=len(search.trials.all())))
+    sweep.make(search.plan, store, executor=executor)
+    decision = _decided(search, study)
+    finals = {MODEL: decision.chosen}
+    if decision.alone != decision.chosen:
+        finals[ALONE_MODEL] = decision.alone
+    wanted = [candidates.final(name, trial.recipe) for name, trial in finals.items()]
+    sweep.make(lambda: Plan(wanted), store, executor=executor)
+    with locks.locked(folder, wait_unless=sweep.should_stop):
+        found = answered(search, decision, budget=allowed)
+        leave(found, folder)
+    return found
+
+
+def _decided(search: Search, study: Study) -> Decision:
+    trials = search.trials.all()
+    if trials and (first := trials[0]).state == "failed":
+        raise TrainingError(f"The target alone could not be trained: {first.error}")
+    tried = [Tried(trial=trial, measured=search.measured(trial)) for trial in trials]
+    return decided([each for each in tried if len(each.measured.tried)], parts=study.parts)

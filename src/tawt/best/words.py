@@ -1,0 +1,122 @@
+"""What a search for the best model came to, in sentences that follow from its numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tawt.best.result import ALONE_MODEL, MODEL
+from tawt.report.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tawt.best.result import BestResult, Gain, SourceResult
+
+_SURELY = 0.99  # above which a probability is not shown as a hundred percent
+
+
+def in_words(found: BestResult, folder: Path) -> list[str]:
+    """The verdict first, and what else there is to know.
+
+    Args:
+        found: The answer.
+        folder: That it is in.
+    """
+    return [
+        _verdict(found, folder),
+        _why(found),
+        *_of_sources(found.sources, found),
+        *_failed(found),
+        *found.remarks,
+    ]
+
+
+def gain_in_words(gain: Gain, found: BestResult) -> str:
+    """A gain, with its interval.
+
+    Args:
+        gain: The mean and the ends.
+        found: Says how scores are read.
+    """
+    mean, low, high = (found.measure.shown_gain(each) for each in gain)
+    return f"{mean} ({low} to {high})"
+
+
+def _verdict(found: BestResult, folder: Path) -> str:
+    model = folder / MODEL / "model"
+    chosen = found.candidate(found.chosen)
+    if not found.test:
+        score = _shown(chosen.score, found)
+        how = f"{score} on examples that were held out in turn" if score else "no score is known"
+        return f"Use {model}: {how}; {_beside(found)}."
+    return f"Use {model}: {_shown(found.test[MODEL], found)} on test; {_beside(found)}."
+
+
+def _beside(found: BestResult) -> str:
+    """How that is beside the target alone."""
+    if not found.uses_sources:
+        return "it is trained on the target alone"
+    if found.test_gain is None:
+        held_out = found.candidate(found.chosen).gain
+        assert held_out is not None
+        return f"{gain_in_words(held_out, found)} beside the target alone"
+    gain = found.measure.gain(found.test[MODEL], over=found.test[ALONE_MODEL])
+    way = "better" if gain >= 0 else "worse"
+    return f"{found.measure.in_words(gain)} {way} than the target alone"
+
+
+def _why(found: BestResult) -> str:
+    """What was chosen by, and how sure it is."""
+    if found.rival is None:
+        return "No candidate that uses sources could be trained."
+    rival = found.candidate(found.rival)
+    assert found.worse is not None
+    sure = f"the probability that it is worse than the target alone is {_percent(found.worse)}"
+    gain = "" if rival.gain is None else f" {gain_in_words(rival.gain, found)} an example;"
+    tried = (
+        f"Chosen among {len(found.candidates)} candidates by {found.examples} examples, each held "
+        f"out once"
+    )
+    if found.uses_sources:
+        return f"{tried}: {rival.words}.{gain.capitalize()} {sure}."
+    return (
+        f"{tried}. The best that uses sources, {rival.words}, is not used:{gain} {sure}, and at "
+        "most 10% is allowed."
+    )
+
+
+def _of_sources(sources: Iterable[SourceResult], found: BestResult) -> list[str]:
+    by_verdict: dict[str, list[str]] = {}
+    for source in sources:
+        alone = "" if source.gain is None else f" (alone {gain_in_words(source.gain, found)})"
+        by_verdict.setdefault(source.verdict, []).append(f"{source.name}{alone}")
+    said = []
+    for verdict, words in (("helps", "help"), ("hurts", "hurt")):
+        if names := by_verdict.get(verdict):
+            said.append(f"{listed(names)} {verdict if len(names) == 1 else words}")
+    if names := by_verdict.get("cannot tell"):
+        said.append(f"of {listed(names)} it cannot be told")
+    return [f"Beside the other sources, {'; '.join(said)}."] if said else []
+
+
+def _failed(found: BestResult) -> list[str]:
+    failed = [each for each in found.candidates if each.state == "failed"]
+    if not failed:
+        return []
+    first = failed[0]
+    return [
+        f"{len(failed)} candidates could not be trained; the first: {first.words}: {first.error}"
+    ]
+
+
+def _shown(score: float | None, found: BestResult) -> str:
+    if score is None:
+        return ""
+    return f"{found.metric} {found.measure.shown(score)}{found.measure.title}"
+
+
+def _percent(probability: float) -> str:
+    if probability < 1 - _SURELY:
+        return "below 1%"
+    return "above 99%" if probability > _SURELY else f"{probability:.0%}"
