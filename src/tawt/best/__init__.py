@@ -1,1 +1,25 @@
 """The best model for a target within a budget, and never below the target alone."""
+
+from tawt.extras import need
+
+need("cli", by=__name__)
+
+from tawt.best.budget import Budget
+from tawt.best.estimate import Estimate, estimated
+from tawt.best.question import Intent, best
+from tawt.best.result import BestResult, CandidateResult, SourceResult, load_best
+from tawt.best.study import Study, examined
+
+__all__ = [
+    "BestResult",
+    "Budget",
+    "CandidateResult",
+    "Estimate",
+    "Intent",
+    "SourceResult",
+    "Study",
+    "best",
+    "estimated",
+    "examined",
+    "load_best",
+]

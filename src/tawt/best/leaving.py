@@ -34,6 +34,6 @@ def markdown(found: BestResult, folder: Path) -> str:
     lines = [f"**{prose(verdict)}**", "", *(f"{prose(each)}\n" for each in others)]
     lines.append("| " + " | ".join(CANDIDATES) + " |")
     lines.append("|" + "---|" * len(CANDIDATES))
-    for each in ranked(found):
-        lines.append("| " + " | ".join(map(escaped, candidate_cells(each, found))) + " |")
+    rows = (candidate_cells(each, found) for each in ranked(found))
+    lines += ["| " + " | ".join(map(escaped, row)) + " |" for row in rows]
     return "\n".join(lines) + "\n"

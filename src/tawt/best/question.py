@@ -42,6 +42,14 @@ class Intent:
     begun: int
     """Candidates that are there already."""
 
+    def in_words(self) -> str:
+        """What is tried, with what."""
+        there = f" {self.begun} candidates are there already." if self.begun else ""
+        return (
+            f"{self.study.examples} examples of {self.study.target} in {self.study.parts} parts, "
+            f"{len(self.study.sources)} sources; --budget {self.budget.text}.{there}"
+        )
+
 
 def best(
     config: RunConfig,

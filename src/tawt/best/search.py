@@ -60,7 +60,7 @@ class Search:
         return Plan(wanted)
 
     def spent(self, trials: list[Trial]) -> float:
-        """Seconds by the clock that all finished runs took, as many at a time as there are workers."""
+        """Seconds by the clock that finished runs took, with all workers at work."""
         finished = [
             self.candidates.seconds(trial, part)
             for trial in trials

@@ -46,6 +46,8 @@ class Study:
     """Size and fingerprint of every task's examples."""
     model_bytes: int
     """Of one model that is kept."""
+    source_steps: int
+    """On all sources, in one run."""
     remarks: Sequence[str]
     """What makes scores doubtful."""
 
@@ -104,6 +106,7 @@ def examined(config: RunConfig) -> Study:
         metric=goal.kind.metric,
         data=building.fingerprints(tasks),
         model_bytes=sum(4 * each.numel() for each in model.parameters()),
+        source_steps=_source_steps(config, [task for task in tasks if task.name != target]),
         remarks=[*remarks, *_of_pool(goal, pool.left_out)],
     )
 
@@ -125,6 +128,13 @@ def _checked_target(config: RunConfig) -> str:
             place=("fold",),
         )
     return config.target
+
+
+def _source_steps(config: RunConfig, sources: Sequence[Task]) -> int:
+    if config.training.steps is not None:
+        return config.training.steps
+    batch = config.training.batch_size
+    return config.epochs * sum(math.ceil(len(task.train) / batch) for task in sources)
 
 
 def _with_usual_passes(config: RunConfig, *, examples: int) -> RunConfig:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tawt.cli import (
+    best_commands,
     commands,
     distance_commands,
     mix_commands,
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(commands.demo)
 app.command()(commands.train)
 app.command()(commands.compare)
+app.command()(best_commands.best)
 app.command()(mix_commands.mix)
 app.command()(commands.report)
 app.command()(commands.predict)

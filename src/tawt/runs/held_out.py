@@ -83,13 +83,14 @@ def read(path: Path) -> HeldOut:
     Raises:
         RunError: It is damaged.
     """
+    damaged = f"The run folder {path.parent} is damaged: {path.name}"
     try:
         first, *lines = path.read_text(encoding="utf-8").splitlines()
         found = np.array([[float(entry) for entry in line.split("\t")] for line in lines])
-        if tuple(first.split("\t")) != _COLUMNS or found.shape[1:] != (len(_COLUMNS),):
-            raise ValueError("it has other columns")
     except (OSError, ValueError) as error:
-        raise RunError(f"The run folder {path.parent} is damaged: {path.name}: {error}.") from error
+        raise RunError(f"{damaged}: {error}.") from error
+    if tuple(first.split("\t")) != _COLUMNS or found.shape[1:] != (len(_COLUMNS),):
+        raise RunError(f"{damaged} has other columns.")
     return HeldOut(found[:, 0].astype(np.int64), found[:, 1], found[:, 2])
 
 
