@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "tawt"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 MAP = ROOT / "docs" / "architecture.md"
-SMALL = {"given", "paths", "files", "streams", "lazy", "extras", "errors", "launch", "version"}
+SMALL = {"given", "paths", "files", "streams", "lazy", "extras"}
+SMALL |= {"errors", "launch", "version", "durations"}
 """Modules that every layer may use."""
 PUBLIC = {"_exit", "_replace"}
 """Documented for everybody, of `os` and of named tuples."""

@@ -46,6 +46,20 @@ def test_what_is_taken_is_rarely_worse_and_intervals_hold(examples, monkeypatch)
     assert np.mean([holds for *_, holds in found]) >= 0.85
 
 
+def test_choosing_by_the_best_ones_own_interval_takes_far_more(monkeypatch):
+    monkeypatch.setattr("tawt.best.posterior._DRAWS", 2000)
+    draw, ours, naive = stream(5, "worlds"), 0, 0
+    for _ in range(60):
+        _, gains = world(draw, examples=150, common=0.0, spread=0.0)
+        found = posterior(gains, [False] * ALONE + [True] * BESIDE, parts=PARTS)
+        best = ALONE + int(found.means[ALONE:].argmax())
+        ours += found.worse(best, than=int(found.means[:ALONE].argmax())) < 0.1
+        means = gains.mean(axis=1)
+        over = gains[ALONE + means[ALONE:].argmax()] - gains[means[:ALONE].argmax()]
+        naive += over.mean() > 1.28 * over.std() / np.sqrt(150)
+    assert naive > max(6, 2 * ours)
+
+
 def test_where_sources_hurt_the_target_alone_is_left(monkeypatch):
     monkeypatch.setattr("tawt.best.posterior._DRAWS", 2000)
     draw = stream(1, "worlds")
