@@ -48,9 +48,7 @@ def test_sources_that_hurt_are_not_kept_and_ranks_beyond_the_last_are_the_last()
 
 def test_a_recipe_becomes_a_run(study):
     config = load(study.path)
-    recipe = Recipe(
-        order="sources first", weights="equal", sources=("near",), rate=3.0, passes=2.0
-    )
+    recipe = Recipe(order="sources first", weights="equal", sources=("near",), rate=3.0, passes=2.0)
     found = recipe.applied(config, FoldConfig(part=2, of=4), name="one")
     assert (found.paradigm, found.sources, found.target_epochs) == ("pre-training", ["near"], 4)
     assert found.training.learning_rate == pytest.approx(0.03)

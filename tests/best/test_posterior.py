@@ -38,8 +38,9 @@ def test_what_is_taken_is_rarely_worse_and_intervals_hold(examples, monkeypatch)
     draw, found = stream(0, "worlds", examples), []
     for common in (-0.2, 0.0, 0.2):
         for spread in (0.05, 0.2):
-            found += [judged(draw, examples=examples, common=common, spread=spread)
-                      for _ in range(25)]
+            found += [
+                judged(draw, examples=examples, common=common, spread=spread) for _ in range(25)
+            ]
     taken = [gain for is_taken, gain, _ in found if is_taken]
     assert len(taken) > 30
     assert np.mean(np.array(taken) < 0) <= 0.1

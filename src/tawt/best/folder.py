@@ -69,6 +69,11 @@ class BestFolder:
                     "with; use --overwrite to start again, or give another --out."
                 )
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there are candidates, that are to stay."""
+        return not self._overwrite and (self.path / JOURNAL).exists()
+
     def claim(self, data: Mapping[str, Any], *, should_stop: Callable[[], bool]) -> None:
         """Leave the configuration, and what tells the data apart; only its writer may go on.
 

@@ -9,6 +9,7 @@ from tawt.best.answering import answered
 from tawt.best.budget import Budget
 from tawt.best.candidates import Candidates
 from tawt.best.deciding import Decision, Tried, decided
+from tawt.best.estimate import estimated
 from tawt.best.folder import BestFolder
 from tawt.best.leaving import leave
 from tawt.best.result import ALONE_MODEL, MODEL
@@ -88,6 +89,14 @@ def best(
     study = examined(config)
     place = BestFolder(folder, config, overwrite=options.overwrite)
     place.check(study.data)
+    if allowed.seconds is not None and not place.has_begun:  # refused before anything is written
+        estimated(
+            study,
+            allowed,
+            workers=sweep.workers,
+            device=options.device,
+            should_stop=sweep.should_stop,
+        )
     place.claim(study.data, should_stop=sweep.should_stop)
     options = replace(options, overwrite=False)
     store = Store(folder, f"{{}}/{RECORD}", sealed=True)

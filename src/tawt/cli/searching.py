@@ -73,7 +73,9 @@ def _show(found: BestResult, folder: Path) -> None:
         console.say(sentence)
     table = Table(header_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for place, heading in enumerate(CANDIDATES):
-        table.add_column(Text(heading), justify="right" if 0 < place < len(CANDIDATES) - 1 else "left")
+        table.add_column(
+            Text(heading), justify="right" if 0 < place < len(CANDIDATES) - 1 else "left"
+        )
     for each in ranked(found):
         table.add_row(*(console.cell(cell) for cell in candidate_cells(each, found)))
     console.out.print(table)
