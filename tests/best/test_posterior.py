@@ -21,7 +21,7 @@ def world(draw, *, examples, common, spread):
 
 
 def judged(draw, **wanted):
-    """Whether the best is taken, its true gain over the target alone, whether the interval holds."""
+    """Whether the best is taken, its true gain over the target alone, if the interval holds."""
     true, gains = world(draw, **wanted)
     gains[-2:, wanted["examples"] // PARTS :] = np.nan  # two were dropped
     found = posterior(gains, [False] * ALONE + [True] * BESIDE, parts=PARTS)
