@@ -19,7 +19,7 @@ from tawt.training.rounds import update_steps
 from tawt.training.schedule import Schedule
 from tawt.training.settings import Settings
 from tawt.training.watching import AIM_EVERY, PIECES
-from tawt.weighting import Fixed, TargetAware
+from tawt.weighting import Fixed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -148,14 +148,10 @@ class Material:
 
     def _updates_needed(self, phase: Phase) -> int:
         """How many it takes until weights move: by evidence, two that can be compared."""
-        by_evidence = (
-            isinstance(self._weighting, TargetAware)
-            and self._weighting.rule.step == "evidence"
-            and self._settings.measure == "fresh batches"
-        )
-        if not by_evidence:
+        needed = self._weighting.updates_to_move
+        if needed == 1 or self._settings.measure != "fresh batches":
             return 1
-        return 2 if self._target_half(phase) is None else 4  # two pairs of halves
+        return needed if self._target_half(phase) is None else 2 * needed  # pairs of halves
 
     def schedule(self, phase: Phase) -> Schedule:
         """The phase's steps."""

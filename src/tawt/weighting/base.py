@@ -60,6 +60,11 @@ class Weighting(ABC):
         """Whether what updates find of sources is told from chance, by parts of the target."""
         return False
 
+    @property
+    def updates_to_move(self) -> int:
+        """How many updates it takes until weights can move; two, where these are compared."""
+        return 1
+
     def findings(self) -> dict[str, Finding]:
         """Whether each source helps or hurts, where that is known; see `Finding`."""
         return {}

@@ -294,6 +294,11 @@ class TargetAware(Weighting):
         """Whole ones; of finer units there are too many to be sure of."""
         return not self.weights.units.finer
 
+    @property
+    def updates_to_move(self) -> int:
+        """By evidence, two that can be compared."""
+        return 2 if self.rule.step == "evidence" else 1
+
     def findings(self) -> dict[str, Finding]:
         """Whether each source helps or hurts, as far as fresh batches can tell; see `Finding`.
 
