@@ -11,6 +11,7 @@ import typer
 from tawt.cli import (
     commands,
     distance_commands,
+    init_commands,
     mix_commands,
     research_commands,
     streams,
@@ -28,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(commands.demo)
+app.command()(init_commands.init)
 app.command()(commands.train)
 app.command()(commands.compare)
 app.command()(mix_commands.mix)
