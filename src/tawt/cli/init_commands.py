@@ -27,7 +27,7 @@ def init(
     quiet: Annotated[bool, typer.Option("--quiet", help="Show nothing; only errors.")] = False,
     as_json: Json = False,
 ) -> None:
-    r"""Make a configuration by looking at data files.
+    """Make a configuration by looking at data files.
 
     It shows what each file was taken for, with the first examples, and writes a YAML file in which
     every value has a comment. What is read: text with labels (words in columns, CoNLL-U, JSON

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tawt.errors import ConfigError, DataError, suggestion
 from tawt.modality import known_modalities, modality_named
+from tawt.modality.registry import BUILT_IN
 from tawt.paths import resolved
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def readers() -> tuple[dict[str, Modality[Any, Any]], list[str]]:
     """Kinds of data that know files, and of others why they cannot be had."""
     found: dict[str, Modality[Any, Any]] = {}
     missing: list[str] = []
-    for name in known_modalities():
+    # Those of other packages first: what they know, text in general may know too.
+    for name in sorted(known_modalities(), key=lambda name: name in BUILT_IN):
         try:
             modality = modality_named(name)
         except ConfigError as error:

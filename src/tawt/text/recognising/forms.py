@@ -13,7 +13,7 @@ from tawt.text.reading.columns import BLANK, DOCUMENT, RUN
 from tawt.text.reading.guessing import is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tawt.text.recognising.samples import TextSample
@@ -59,11 +59,8 @@ def has_words_in_columns(path: Path, sample: TextSample) -> bool:
     if not widths or path.suffix.lower() == ".csv":
         return False
     width, count = widths.most_common(1)[0]
-    ended = "" in [line.strip() for line in sample.lines[:-1]]
-    if ended:
-        return width >= _FEWEST and count >= _ALIKE * widths.total()
-    # One sentence, or a table: whose cells have blanks in them, or whose columns have names.
-    return width >= _FEWEST and count == widths.total() and _is_one_sentence(path, sample)
+    is_divided = "" in [line.strip() for line in sample.lines[:-1]]
+    return is_divided and width >= _FEWEST and count >= _ALIKE * widths.total()
 
 
 def separator_of(path: Path, sample: TextSample) -> str | None:
@@ -105,19 +102,6 @@ def _is_table(lines: Sequence[str], separator: str, *, in_name: bool) -> bool:
 
 def _cells(line: str, separator: str | None) -> list[str]:
     return line.split(separator) if separator else RUN.split(line.strip(BLANK))
-
-
-def _is_one_sentence(path: Path, sample: TextSample) -> bool:
-    tagged = guess_format(path, options=ReadOptions(encoding=sample.encoding)) == "columns"
-    return tagged and not _any_blank(sample.filled) and _is_short(sample.filled)
-
-
-def _any_blank(lines: Iterable[str]) -> bool:
-    return any(" " in line for line in lines)
-
-
-def _is_short(lines: Sequence[str]) -> bool:
-    return len(lines) < 100  # words; a longer sentence is a table
 
 
 def _check_json_lines(path: Path, sample: TextSample) -> None:

@@ -152,9 +152,7 @@ def _may_be_label(name: str, records: Records, *, named: bool) -> bool:
     if not all(isinstance(value, str | int | float) for value in values):
         return False
     kinds = len(set(values))
-    if named:
-        return kinds > 1 or len(values) == 1
-    return 1 < kinds <= len(values) / _LEAST_REPEATED
+    return named or 1 < kinds <= len(values) / _LEAST_REPEATED
 
 
 def _kind(labels: Collection[object], *, paired: bool) -> TaskKind:
