@@ -12,6 +12,7 @@ from tawt.corpora.reading import read
 from tawt.corpora.sections import CorpusFiles
 from tawt.errors import DataError
 from tawt.modality.recognising import Commented, Recognised
+from tawt.text.reading.hub import is_hub
 from tawt.text.recognising.forms import form_of
 from tawt.text.recognising.plain import is_in_paragraphs, shortened
 from tawt.text.recognising.samples import TextSample, sample_of
@@ -37,6 +38,8 @@ def recognise_corpus(files: FileGroup) -> Recognised | None:
     Raises:
         DataError: They are text, and something is wrong with it.
     """
+    if is_hub(files.first):  # as far as it has labels, which text looks for
+        return None
     path = _sample_path(files.first)
     fields = _read_as(path)
     if fields is None:

@@ -125,7 +125,7 @@ def course(size: int, sources: Sequence[Recognised], *, noun: str) -> dict[str, 
     """
     passes = Commented(
         _by_size(_TARGET_EPOCHS, size, 3),
-        f"passes over the target's {size:,} {noun}: the fewer there are, the more passes",
+        f"passes over the target's {size:,} {noun}; the fewer, the more",
     )
     if not sources:
         alone = Commented("single-task", "there are no sources; give their files to init too")
@@ -134,15 +134,15 @@ def course(size: int, sources: Sequence[Recognised], *, noun: str) -> dict[str, 
     if size < _SMALL:
         paradigm = Commented(
             "pre-training",
-            "sources first, then the target alone. Not `joint`: among the sources so small a "
-            "target hardly counts",
+            "first the sources, then the target alone; in `joint`, all at once, so small a target "
+            "counts for little",
         )
     else:
         paradigm = Commented(
             "joint then fine-tuning", "sources and target together, then the target alone"
         )
     over = Commented(
-        _by_size(_SOURCE_EPOCHS, total, 1), f"passes over the sources, {total:,} examples together"
+        _by_size(_SOURCE_EPOCHS, total, 1), f"passes over the sources' {total:,} examples"
     )
     return {"paradigm": paradigm, "epochs": over, "target_epochs": passes}
 
@@ -158,7 +158,8 @@ def batch_size(size: int) -> Commented:
         (8, 32)
     """
     return Commented(
-        _by_size(_BATCH_SIZES, size, 32), "examples in a step; small ones make more steps of few"
+        _by_size(_BATCH_SIZES, size, 32),
+        "examples in a step; of a small target few, so that steps are many",
     )
 
 
@@ -166,7 +167,7 @@ def weighting(sources: Sequence[Recognised]) -> dict[str, Any]:
     """The section `weighting`; nothing where there are no sources to be weighed."""
     if not sources:
         return {}
-    kind = Commented("target-aware", "learn how much each source counts; `fixed`: all the same")
+    kind = Commented("target-aware", "learn how much each source counts; or fixed: all the same")
     return {"weighting": {"kind": kind}}
 
 

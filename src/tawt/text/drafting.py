@@ -70,10 +70,9 @@ def _encoder(target: RecognisedText) -> tuple[Commented, Commented]:
             Commented(0.00003, "usual for an encoder of this size"),
         )
     rate = Commented(0.0003, "of a small encoder; 0.00002 to 0.00005 for one of BERT's size")
-    others = "English; better and slower: bert-base-cased, or any other of the hub"
     if _is_installed(_PACKAGED):
-        return Commented(_PACKAGED, f"MiniLM, small and quick, {others}"), rate
-    return Commented(_SMALL, f"small and quick, downloaded at first; {others}"), rate
+        return Commented(_PACKAGED, "English and quick; or any name on the hub"), rate
+    return Commented(_SMALL, "English and quick; or any other name on the hub"), rate
 
 
 def _is_installed(encoder: str) -> bool:
@@ -87,6 +86,4 @@ def _is_installed(encoder: str) -> bool:
 def _max_length(tasks: Sequence[RecognisedText]) -> Commented:
     words = max(task.words for task in tasks)
     wanted = next((n for n in _LENGTHS if n >= _PIECES * words + 2), _LONGEST)
-    return Commented(
-        wanted, f"pieces of words at once; 95% of the examples have {words} words or less"
-    )
+    return Commented(wanted, f"pieces of words; 95% of the examples have at most {words} words")

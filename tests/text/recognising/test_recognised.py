@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from datasets import Dataset, DatasetDict
 
 from tawt.errors import DataError
 from tawt.modality.recognising import Commented, FileGroup
@@ -173,6 +174,20 @@ def test_plain_text_by_lines_and_by_paragraphs():
 def test_text_without_labels_in_json_lines():
     found = seen("a.jsonl", records(("abstract", sentence), ("doi", lambda n: f"10.1/{n}")))
     assert plain(found.section) == {"kind": "unlabelled", "fields": {"text": "abstract"}}
+
+
+def test_a_saved_dataset():
+    rows = {"review": [sentence(n) for n in range(24)], "stars": [n % 3 for n in range(24)]}
+    DatasetDict({"train": Dataset.from_dict(rows), "test": Dataset.from_dict(rows)}).save_to_disk(
+        "film"
+    )
+    found = recognise_text(FileGroup(name="it", files={"train": (Path("film"),)}))
+    assert plain(found.section) == {
+        "kind": "classification",
+        "folder": Path("film"),
+        "fields": {"text": "review", "label": "stars"},
+    }
+    assert found.sizes == {"train": 24, "test": 24}
 
 
 def test_splits_are_read_and_compared():

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _OF_NO_TASK = re.compile(r"(readme|licen[cs]e|notice|requirements|manifest)\b.*", re.IGNORECASE)
 _PLAIN = (".txt", ".txt.gz")
+_SAVED = ("dataset_dict.json", "dataset_info.json")
+"""One of these is in a folder that `datasets` saved, which is a file as it were."""
 _MANY = 30
 """Files of plain text in a folder. More are the documents of one corpus, and no corpora each."""
 
@@ -98,6 +100,9 @@ def _files(path: Path, endings: Sequence[str]) -> Iterator[tuple[Path, Path | No
     if not path.is_dir():
         check_file(path)
         _check_filled(path)
+        yield path, None
+        return
+    if any((path / name).is_file() for name in _SAVED):
         yield path, None
         return
     inside = sorted(

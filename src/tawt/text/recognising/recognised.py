@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +19,11 @@ from tawt.text.reading import (
     load,
     preview,
 )
+from tawt.text.reading.hub import is_hub
 from tawt.text.recognising.forms import form_of
 from tawt.text.recognising.plain import documents, is_in_paragraphs, shortened
 from tawt.text.recognising.samples import sample_of
+from tawt.text.recognising.saved import folder_section, way_of_saved
 from tawt.text.recognising.ways import Way, ways_of
 
 if TYPE_CHECKING:
@@ -35,10 +37,10 @@ if TYPE_CHECKING:
 _SHOWN = 3
 _NOUNS = {"tagging": "sentence", "pair": "pair"}
 _WHAT = {
-    "tagging": "a tag for each word; or classification, pair, regression",
-    "classification": "a label for a text; or tagging, pair, regression",
-    "pair": "a label for two texts; or regression",
-    "regression": "a number for a text, or for two; or classification",
+    "tagging": "a tag for each word",
+    "classification": "a label for a text; or regression, a number",
+    "pair": "a label for two texts; or regression, a number",
+    "regression": "a number for a text; or classification, a label",
 }
 
 
@@ -62,6 +64,8 @@ def recognise_text(files: FileGroup) -> RecognisedText | None:
         DataError: They are text, and something is wrong with it.
     """
     path = files.first
+    if is_hub(path):
+        return _saved(files)
     if path.is_dir() or (sample := sample_of(path)) is None:
         return None
     form = form_of(path, sample)
@@ -71,7 +75,17 @@ def recognise_text(files: FileGroup) -> RecognisedText | None:
     if ways[0].kind is None:
         return _unlabelled(files, sample, ways[0])
     way, splits = _first_that_reads(files, ways, sample)
-    return _labelled(files, way, splits, sample)
+    section = {**files.sections(), **_encoding(sample)}
+    found = _labelled(section, files.name, way, splits)
+    return replace(found, remarks=(*_of_encoding(sample), *found.remarks))
+
+
+def _saved(files: FileGroup) -> RecognisedText:
+    way = way_of_saved(files.first)
+    assert way.kind is not None  # or it were refused
+    options = ReadOptions(**way.values)
+    splits = load(SplitFiles(folder=files.first), kind=way.kind, options=options, seed=0)
+    return _labelled(folder_section(files.first), files.name, way, splits)
 
 
 def _first_that_reads(
@@ -89,7 +103,8 @@ def _first_that_reads(
     raise first
 
 
-def _labelled(files: FileGroup, way: Way, splits: Splits, sample: TextSample) -> RecognisedText:
+def _labelled(where: Mapping[str, Any], name: str, way: Way, splits: Splits) -> RecognisedText:
+    """A task with labels, whose files `where` says."""
     kind = way.kind
     assert kind is not None
     found: dict[Split, Sequence[Example]] = {"train": splits.train}
@@ -102,15 +117,15 @@ def _labelled(files: FileGroup, way: Way, splits: Splits, sample: TextSample) ->
     if kind != "tagging":
         section["kind"] = Commented(kind, _WHAT[kind])
     return RecognisedText(
-        name=files.name,
+        name=name,
         task_kind=kind,
         taken_for=way.taken_for,
         noun=_NOUNS.get(kind, "text"),
         sizes={split: len(examples) for split, examples in found.items()},
         labels=tuple(_labels(splits.train)),
         first=tuple(preview(example) for example in splits.train[:_SHOWN]),
-        section={**section, **files.sections(), **way.options, **_encoding(sample)},
-        remarks=(*_of_encoding(sample), *_remarks(splits)),
+        section={**section, **where, **way.options},
+        remarks=tuple(_remarks(splits)),
         of_held_out=tuple(_of_held_out(found, splits)),
         words=_usual_length(texts),
         latin=_latin_share(texts),

@@ -185,12 +185,12 @@ def _of_records(
         raise DataError(f"{path}: none of its fields is a text; there are {listed}.")
     return Way(
         kind=roles.kind,
-        taken_for=f"{written}: {_said(roles)}",
-        options={**options, **_named(roles)},
+        taken_for=f"{written}: {in_words(roles)}",
+        options={**options, **fields_in(roles)},
     )
 
 
-def _named(roles: Roles) -> dict[str, Any]:
+def fields_in(roles: Roles) -> dict[str, Any]:
     """The field `fields`, where the file has other names than we do."""
     theirs = {ours: name for ours, name in roles.fields.items() if ours != name}
     if not theirs:
@@ -199,7 +199,8 @@ def _named(roles: Roles) -> dict[str, Any]:
     return {"fields": Commented(theirs, f"not read: {others}" if others else "")}
 
 
-def _said(roles: Roles) -> str:
+def in_words(roles: Roles) -> str:
+    """Where text and label are."""
     parts = " and ".join(f"{ours} from {name!r}" for ours, name in roles.fields.items())
     others = ", ".join(map(repr, roles.others[:6]))
     return f"{parts} ({others} not read)" if others else parts
