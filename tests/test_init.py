@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tawt.config import load
-from tawt.modality.recognising import Recognised
+from tawt.modality import known_modalities
 from tawt.runs import run
 from tests.conftest import labelled
 from tests.modality.sequences import SEQUENCES
@@ -176,6 +176,7 @@ def test_files_found_in_a_folder_may_be_no_tasks(call):
         (["near.npz"], "save some of them as near.test.npz"),
         (["array.npy"], "array.npy is one array"),
         (["odd.npz"], "has no `inputs`"),
+        (["torn"], "torn is nothing that tawt reads"),
         (["few.tsv"], "has 4 sentences and no dev or test file"),
         (["goal.train.npz", "goal.test.npz", "wide.npz", "--target", "goal"], "one shape"),
         (["ner.test.tsv"], "is test data by its name"),
@@ -195,6 +196,7 @@ def test_mistakes_are_one_line_and_nothing_is_written(call, arguments, said, lis
     np.savez("wide.npz", inputs=np.zeros((9, 7)), labels=np.arange(9) % 2)
     np.savez("odd.npz", a=np.eye(3))
     np.save("array.npy", np.eye(3))
+    Path("torn").write_bytes(Path("near.npz").read_bytes().replace(b"PK\x01\x02", b"PK\x01\x03"))
     before = listing(".")
     status, out, err = call("init", *arguments)
     assert (status, out) == (2, "")
@@ -204,33 +206,13 @@ def test_mistakes_are_one_line_and_nothing_is_written(call, arguments, said, lis
     assert listing(".") == before
 
 
-def test_a_kind_of_data_that_is_registered_is_asked(call, monkeypatch):
-    """Nothing else has to know of it."""
-
-    def recognise(files):
-        if files.first.suffix != ".seq":
-            return None
-        return Recognised(
-            name=files.name,
-            task_kind="rising",
-            taken_for="sequences",
-            sizes={"train": 24, "dev": 12, "test": 30},
-            section={},
-        )
-
-    monkeypatch.setattr(type(SEQUENCES), "files_wanted", "sequences (.seq)")
-    monkeypatch.setattr(SEQUENCES, "recognise", recognise, raising=False)
-    monkeypatch.setattr(SEQUENCES, "draft", drafted, raising=False)
-    Path("rises.seq").write_text("1 2 3")
+def test_a_kind_of_data_of_another_package_is_asked_first(call):
+    """Its files are text too, and nothing else has to know of it."""
+    assert SEQUENCES.name in known_modalities()
+    Path("rises.seq").write_text("1 2 3\n" * 24)
     status, out, _ = call("init", "rises.seq")
-    assert (status, "sequences" in out) == (0, True)
+    assert (status, "rises, the target: rising, 24 train examples" in out) == (0, True)
     assert load(Path("rises.yaml")).data.kind == "sequences"
-
-
-def drafted(target, sources):
-    from tawt.modality.recognising import Drafted
-
-    return Drafted({"data": {"kind": "sequences"}, "model": {"width": 4}})
 
 
 def test_help_has_examples(call):

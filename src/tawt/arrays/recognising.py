@@ -140,10 +140,11 @@ def _is_numpy(path: Path) -> bool:
         )
     if path.suffix.lower() == ".npz":
         return True
-    if not zipfile.is_zipfile(path):
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return any(name.endswith(".npy") for name in archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
         return False
-    with zipfile.ZipFile(path) as archive:
-        return any(name.endswith(".npy") for name in archive.namelist())
 
 
 def _labels(task: Task) -> tuple[str, ...]:

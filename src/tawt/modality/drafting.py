@@ -134,8 +134,8 @@ def course(size: int, sources: Sequence[Recognised], *, noun: str) -> dict[str, 
     if size < _SMALL:
         paradigm = Commented(
             "pre-training",
-            "first the sources, then the target alone; in `joint`, all at once, so small a target "
-            "counts for little",
+            "first the sources, then the target alone; in joint training so small a target counts "
+            "for little",
         )
     else:
         paradigm = Commented(
@@ -159,7 +159,7 @@ def batch_size(size: int) -> Commented:
     """
     return Commented(
         _by_size(_BATCH_SIZES, size, 32),
-        "examples in a step; of a small target few, so that steps are many",
+        "examples in a step; few for a small target",
     )
 
 

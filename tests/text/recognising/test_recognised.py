@@ -224,6 +224,7 @@ def test_binary_data_is_no_text(content):
         ("a.tsv", "Anna\tB-PER\nsleeps\tO\n\n" * 20 + "torn\n", r"a\.tsv:61: expected 2 columns"),
         ("a.conllu", "1\ta\tb\n", r"a\.conllu:1: expected 10 columns"),
         ("a.txt", "\n \n", "blank lines alone"),
+        ("a.tsv", "A line.\nAnother.\n", "if it is plain text, call it .txt"),
     ],
 )
 def test_damage_is_said_with_its_line(name, text, said):

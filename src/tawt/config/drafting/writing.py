@@ -57,7 +57,7 @@ def _is_section(value: Mapping[str, Any]) -> bool:
 
 
 def _with_comment(line: str, comment: str, depth: int) -> Iterator[str]:
-    beside = f"{line:<{_BESIDE - 1}} # {comment}" if comment else line
+    beside = f"{line:<{_BESIDE - 2}}  # {comment}" if comment else line
     if not comment or len(beside) <= _WIDTH:
         yield beside
         return

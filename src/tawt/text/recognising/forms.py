@@ -37,7 +37,7 @@ def form_of(path: Path, sample: TextSample) -> Form:
         sample: Its first lines.
 
     Raises:
-        DataError: It is JSON, but not an object a line.
+        DataError: It is JSON, but not an object a line; or a table by its name alone.
     """
     if sample.filled[0].lstrip()[0] in "[{" and path.suffix.lower() == ".json":
         _check_json_lines(path, sample)
@@ -46,7 +46,14 @@ def form_of(path: Path, sample: TextSample) -> Form:
         return guess  # type: ignore[return-value]  # narrowed by the line above
     if has_words_in_columns(path, sample):
         return "columns"
-    return "plain" if separator_of(path, sample) is None else "table"
+    if separator_of(path, sample) is not None:
+        return "table"
+    if path.suffix.lower() in _NAMED:
+        raise DataError(
+            f"{path} has neither words in columns with blank lines between sentences, nor a first "
+            "line that names columns; if it is plain text, call it .txt."
+        )
+    return "plain"
 
 
 def has_words_in_columns(path: Path, sample: TextSample) -> bool:
