@@ -13,7 +13,7 @@ import tawt
 from tawt.compare.comparison import CONFIG
 from tawt.runs import RunFolder
 
-COMMANDS = ["demo", "train", "compare", "mix", "report"]
+COMMANDS = ["demo", "init", "train", "compare", "mix", "report"]
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from torch import nn
 from tawt.arrays import Classification
 from tawt.errors import ConfigError
 from tawt.modality import DataSection, LabelAnswer, Modality, Predictor, Section, register
+from tawt.modality.recognising import Drafted, Recognised
 from tawt.tasks import Batch, Examples, MultiTaskModel, Shown, Task
 
 QUESTIONS = {
@@ -93,6 +94,8 @@ class SequenceModality(Modality):
     model_wanted = "a `width`"
     groups_wanted = "the names of those who drew"
     dev_wanted = "more draws"
+    files_wanted = "sequences (.seq)"
+    endings = (".seq",)
     is_pretrained = False
     depends_on_roles = False
 
@@ -150,6 +153,17 @@ class SequenceModality(Modality):
     def inspect(self, data, model, **options):
         found, warnings = super().inspect(data, model, **options)
         return found, [*warnings, "They were drawn, not seen."]
+
+    def recognise(self, files):
+        if files.first.suffix != ".seq":
+            return None
+        sizes = {"train": len(files.first.read_text().splitlines())}
+        return Recognised(
+            name="rises", task_kind="rising", taken_for="sequences", sizes=sizes, section={}
+        )
+
+    def draft(self, target, sources):
+        return Drafted({"data": {"kind": "sequences"}, "model": {"width": 4}})
 
     def memory_fields(self, model):
         return [f"`model.width` ({model.width})"]

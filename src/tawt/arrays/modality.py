@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from tawt.arrays.building import array_model, check_learnable, read_task
 from tawt.arrays.predicting import ArrayPredictor
+from tawt.arrays.recognising import draft_arrays, recognise_arrays
 from tawt.arrays.saving import load_network, save_network
 from tawt.arrays.sections import ArrayData, NetworkConfig
 from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Trained
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.modality.inspecting import Measured
+    from tawt.modality.recognising import Drafted, FileGroup, Recognised
     from tawt.tasks import MultiTaskModel, Task
 
 D = TypeVar("D", bound=DataSection)
@@ -90,6 +92,8 @@ class Arrays(ArrayModality[ArrayData]):
     data_section = ArrayData
     groups_wanted: ClassVar[str] = "an array `groups`"
     dev_wanted: ClassVar[str] = "a file as `dev`"
+    files_wanted: ClassVar[str] = "NumPy arrays (.npz)"
+    endings: ClassVar[tuple[str, ...]] = (".npz",)
 
     def task_names(self, data: ArrayData) -> list[str]:
         """Those of the section."""
@@ -119,6 +123,14 @@ class Arrays(ArrayModality[ArrayData]):
             for name, task in data.tasks.items()
         }
         return data.model_copy(update={"tasks": tasks}), model
+
+    def recognise(self, files: FileGroup) -> Recognised | None:
+        """By the arrays in them."""
+        return recognise_arrays(files)
+
+    def draft(self, target: Recognised, sources: Sequence[Recognised]) -> Drafted:
+        """A small network."""
+        return draft_arrays(target, sources)
 
 
 ARRAYS = Arrays()

@@ -12,6 +12,7 @@ from tawt.cli import (
     best_commands,
     commands,
     distance_commands,
+    init_commands,
     mix_commands,
     research_commands,
     streams,
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(commands.demo)
+app.command()(init_commands.init)
 app.command()(commands.train)
 app.command()(commands.compare)
 app.command()(best_commands.best)

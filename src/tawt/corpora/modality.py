@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.modality.inspecting import Measured
+    from tawt.modality.recognising import Drafted, FileGroup, Recognised
     from tawt.tasks import MultiTaskModel, Task
 
 _TRAINING = {
@@ -57,6 +58,8 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
     )
     groups_wanted: ClassVar[str] = "a field that names them (`group: NAME`)"
     dev_wanted: ClassVar[str] = "some (as `dev`, or a share of `train` by `held_out`)"
+    files_wanted: ClassVar[str] = "raw text (.txt, JSON lines, Parquet)"
+    endings: ClassVar[tuple[str, ...]] = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
     def task_names(self, data: CorporaData) -> list[str]:
         """Those of the section."""
@@ -190,6 +193,18 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
             return None
         every = data.corpora[target].model_copy(update={"limit": None})
         return data.model_copy(update={"corpora": {**data.corpora, target: every}})
+
+    def recognise(self, files: FileGroup) -> Recognised | None:
+        """By what is in them."""
+        from tawt.corpora.recognising import recognise_corpus
+
+        return recognise_corpus(files)
+
+    def draft(self, target: Recognised, sources: Sequence[Recognised]) -> Drafted:
+        """A small language model from nothing."""
+        from tawt.corpora.drafting import draft_corpora
+
+        return draft_corpora(target, sources)
 
     def limits(self, data: CorporaData) -> list[int]:
         """As the section says."""

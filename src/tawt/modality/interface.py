@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tawt.modality.inspecting import Measured
     from tawt.modality.predicting import Predictor
+    from tawt.modality.recognising import Drafted, FileGroup, Recognised
     from tawt.tasks import MultiTaskModel, Task
     from tawt.training import TrainingResult
 
@@ -84,6 +85,10 @@ class Modality(ABC, Generic[D, M]):
     """What data is to be given that says which group each example is in; nothing where none can."""
     dev_wanted: ClassVar[str] = "some"
     """What a target without dev examples is to be given."""
+    files_wanted: ClassVar[str] = ""
+    """What files `recognise` knows, for whoever gives others; empty where it knows none."""
+    endings: ClassVar[tuple[str, ...]] = ()
+    """How the names of files end that are looked for in a folder that `recognise` is to look at."""
     is_pretrained: ClassVar[bool] = False
     """Whether the representation has learned much before training, so that heads on it tell what
     tasks have in common."""
@@ -180,6 +185,33 @@ class Modality(ABC, Generic[D, M]):
         return [
             measured(task, role="target" if task.name in targets else "source") for task in found
         ], []
+
+    def recognise(self, files: FileGroup) -> Recognised | None:
+        """What files are, where they are of this kind of data.
+
+        Args:
+            files: Those of one task. They exist and are not empty.
+
+        Returns:
+            Nothing where they are of another kind.
+
+        Raises:
+            DataError: They are of this kind, and something is wrong with them.
+        """
+        del files
+        return None
+
+    def draft(self, target: Recognised, sources: Sequence[Recognised]) -> Drafted:
+        """A configuration to begin with, for tasks that `recognise` returned.
+
+        Args:
+            target: The task that counts.
+            sources: All others.
+
+        Raises:
+            DataError: They cannot be trained on together, or the target by itself.
+        """
+        raise NotImplementedError
 
     def memory_fields(self, model: M) -> list[str]:
         """Fields of the section `model` that lower the use of memory, with their values."""

@@ -24,13 +24,14 @@ GROUP = "tawt.modalities"
 """Of entry points: NAME = MODULE:MODALITY."""
 
 
-_BUILT_IN = {
+BUILT_IN = {
     "digits": ("tawt.demos.digits", "DIGITS"),
     "arrays": ("tawt.arrays.modality", "ARRAYS"),
     "text": ("tawt.text.modality", "TEXT"),
     "corpora": ("tawt.corpora.modality", "CORPORA"),
     "grammar": ("tawt.demos.generated", "GRAMMAR"),
 }
+"""The kinds of data that tawt has, with the module and the name of each."""
 _known: dict[str, Modality[Any, Any]] = {}
 _registered: dict[str, str] = {}  # module by name, of those that came by `register`
 _expected: dict[str, str] = {}  # the same of another process, imported when asked for
@@ -49,7 +50,7 @@ def register(modality: Modality[Any, Any]) -> None:
         ConfigError: Another kind of data has that name.
     """
     name, module = modality.name, type(modality).__module__
-    if name in _BUILT_IN or _registered.get(name, module) != module:
+    if name in BUILT_IN or _registered.get(name, module) != module:
         raise ConfigError(f"There is a kind of data {name!r} already; choose another name.")
     _known[name] = modality
     _registered[name] = module
@@ -63,7 +64,7 @@ def known_modalities() -> list[str]:
         ['digits', 'arrays', 'text', 'corpora', 'grammar']
     """
     installed = (point.name for point in _entry_points())
-    return list(dict.fromkeys([*_BUILT_IN, *_known, *_expected, *installed]))
+    return list(dict.fromkeys([*BUILT_IN, *_known, *_expected, *installed]))
 
 
 def modality_named(name: str) -> Modality[Any, Any]:
@@ -112,13 +113,13 @@ def expect(modules: Mapping[str, str]) -> None:
 
 
 def _found(name: str) -> Modality[Any, Any]:
-    if name in _BUILT_IN:
+    if name in BUILT_IN:
         return _built_in(name)
     return _imported(name) if name in _expected else _installed(name)
 
 
 def _built_in(name: str) -> Modality[Any, Any]:
-    module, member = _BUILT_IN[name]
+    module, member = BUILT_IN[name]
     try:
         found: Modality[Any, Any] = vars(import_module(module))[member]
     except MissingExtraError as error:

@@ -15,7 +15,7 @@ from tawt.modality import DataSection, Modality, Predictor, PredictRequest, Sect
 from tawt.modality.said import DATA_LOG
 from tawt.paths import resolved, slug
 from tawt.text.placing import placed
-from tawt.text.sections import EncoderConfig, TextData
+from tawt.text.sections import ENDINGS, FILES_WANTED, EncoderConfig, TextData
 from tawt.text.sources import HeldOutTexts, UnlabelledTexts
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.modality.inspecting import Measured
+    from tawt.modality.recognising import Drafted, FileGroup, Recognised
     from tawt.tasks import MultiTaskModel, Task
     from tawt.text.kinds import Wanted
     from tawt.text.reading import Splits
@@ -249,6 +250,8 @@ class Text(TextModality[TextData]):
         "a field (`fields: {group: NAME}`), or marks between its documents"
     )
     dev_wanted: ClassVar[str] = "some (as `dev`, or a share of `train` by `held_out`)"
+    files_wanted: ClassVar[str] = FILES_WANTED
+    endings: ClassVar[tuple[str, ...]] = ENDINGS
 
     def task_names(self, data: TextData) -> list[str]:
         """Those of the section."""
@@ -319,6 +322,18 @@ class Text(TextModality[TextData]):
             return None
         every = data.labelled[target].model_copy(update={"limit": None})
         return data.model_copy(update={"tasks": {**data.tasks, target: every}})
+
+    def recognise(self, files: FileGroup) -> Recognised | None:
+        """By what is in them; names only say what cannot be seen."""
+        from tawt.text.recognising import recognise_text
+
+        return recognise_text(files)
+
+    def draft(self, target: Recognised, sources: Sequence[Recognised]) -> Drafted:
+        """A small encoder, and enough passes over the target."""
+        from tawt.text.drafting import draft_text
+
+        return draft_text(target, sources)
 
     def limits(self, data: TextData) -> list[int]:
         """As the section says."""

@@ -17,6 +17,14 @@ from tawt.text.reading.lines import codec_named
 
 Files = Path | list[Path]
 
+FILES_WANTED = "text with labels (columns, CoNLL-U, JSON lines, CSV, TSV) or without (.txt)"
+"""What files tasks of text are read from."""
+ENDINGS = (
+    *(".tsv", ".csv", ".conllu", ".conll", "_conll", ".iob", ".iob2", ".bio"),
+    *(".jsonl", ".ndjson", ".json", ".txt"),
+)
+"""How the names of such files end."""
+
 
 class TextTask(Section):
     """One task in text files; paths are relative to the configuration."""

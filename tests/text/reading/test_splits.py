@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tawt.errors import ConfigError, DataError
+from tawt.modality.split_names import split_of
 from tawt.text.reading import (
     ReadOptions,
     ReadReport,
@@ -17,7 +18,6 @@ from tawt.text.reading import (
 )
 from tawt.text.reading.drawing import draw, hold_out
 from tawt.text.reading.folders import find_splits
-from tawt.text.reading.names import split_of
 
 
 def sentences(*words, tag="X"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt.errors import DataError
+from tawt.modality.split_names import SPLITS, split_of, without_split
 from tawt.text.reading.hub import WHOLE, is_hub, split_names
-from tawt.text.reading.names import SPLITS, split_of, without_split
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tawt.text.reading.names import Split
+    from tawt.modality.split_names import Split
 
 Found = dict["Split", list["Path"]]
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from tawt.modality.split_names import Split
     from tawt.text.reading.examples import Example, TaskKind
     from tawt.text.reading.iob import Invalid
-    from tawt.text.reading.names import Split
     from tawt.text.reading.options import ReadOptions
 
 Files = list[tuple["Path", list["Example"]]]

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import DataError
+from tawt.modality.split_names import split_of
 from tawt.text.online import hub_if_reachable
 from tawt.text.reading.arrow import check_saved
 from tawt.text.reading.fields import MissingFieldError, fields_of, group_of
-from tawt.text.reading.names import split_of
 from tawt.text.reading.problems import problem, shown
 from tawt.text.reading.records import example_of
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError
+from tawt.modality.split_names import SPLITS
 from tawt.text.reading.drawing import FIXED_SEED, draw, hold_out
 from tawt.text.reading.folders import find_splits
 from tawt.text.reading.gathering import gather
-from tawt.text.reading.names import SPLITS
 from tawt.text.reading.options import ReadOptions
 from tawt.text.reading.report import ReadReport, report_on
 
 if TYPE_CHECKING:
+    from tawt.modality.split_names import Split
     from tawt.text.reading.examples import Example, TaskKind
     from tawt.text.reading.iob import Invalid
-    from tawt.text.reading.names import Split
 
 _USUAL = ReadOptions()
 

@@ -1,4 +1,4 @@
-"""Which split a name speaks of."""
+"""Which split the name of a file speaks of, and which task."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from tawt.errors import DataError
 
 Split: TypeAlias = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+_PART = re.compile(r"\d+-of-\d+")
 
 _WORDS: dict[Split, re.Pattern[str]] = {
-    "train": re.compile(r"(?<![a-z])(train|training)(?![a-z])"),
-    "dev": re.compile(r"(?<![a-z])(dev|development|valid|validation|val)(?![a-z])"),
-    "test": re.compile(r"(?<![a-z])(test|testing)(?![a-z])"),
+    "train": re.compile(r"(?<![a-z])(train|training)(?![a-z])", re.IGNORECASE),
+    "dev": re.compile(r"(?<![a-z])(dev|development|valid|validation|val)(?![a-z])", re.IGNORECASE),
+    "test": re.compile(r"(?<![a-z])(test|testing)(?![a-z])", re.IGNORECASE),
 }
 
 
@@ -49,3 +50,16 @@ def without_split(name: str) -> str:
     for word in _WORDS.values():
         name = word.sub("", name)
     return re.sub(r"[\W\d_]+", "", name)
+
+
+def task_in(name: str) -> str:
+    """What is left of a file's name without its word for a split; empty where it is that alone.
+
+    Example:
+        >>> task_in("ner.train"), task_in("en_ewt-ud-dev"), task_in("train-00001-of-00002")
+        ('ner', 'en_ewt-ud', '')
+    """
+    for word in _WORDS.values():
+        name = word.sub("", name)
+    name = _PART.sub("", name)
+    return re.sub(r"([._\- ])[._\- ]+", r"\1", name).strip("._- ")

@@ -1,0 +1,5 @@
+"""A configuration from data files: which belong together, what they are, and what fits them."""
+
+from tawt.config.drafting.configuration import Draft, draft
+
+__all__ = ["Draft", "draft"]
