@@ -64,6 +64,17 @@ def test_parts_have_all_labels_and_depend_on_the_seed_alone():
     assert (parts != parts_of(examples, 4, seed=1)).any()
 
 
+def test_copies_are_in_one_part():
+    given = np.arange(40, dtype=float)[:, None]
+    given[20:] = given[:20]
+    examples = classification("goal", train=(given, np.zeros(40, int)), labels=["a"]).train
+    parts = parts_of(examples, 4, seed=0)
+    assert (parts[:20] == parts[20:]).all()
+    assert len(set(parts)) == 4
+    pool = Subset(examples, np.arange(5, 40))
+    assert (pool.digests() == examples.digests()[5:]).all()
+
+
 def test_fewer_examples_than_parts_are_refused(study):
     with pytest.raises(DataError, match="too few to cut into 5 parts"):
         folded(task([0, 1, 0]), FoldConfig(part=1, of=5), seed=0)

@@ -80,6 +80,9 @@ def folded(task: Task, fold: FoldConfig, *, seed: int) -> Task:
 def parts_of(examples: Examples, count: int, *, seed: int) -> Indices:
     """The part that each example is in, from 1: parts of equal size, labels spread evenly.
 
+    Examples with the same input are in the same part: a model that was trained on one would know
+    the other.
+
     Args:
         examples: To be cut.
         count: Parts.
@@ -99,7 +102,9 @@ def parts_of(examples: Examples, count: int, *, seed: int) -> Indices:
         order = order[np.argsort(numbers[order], kind="stable")]
     parts = np.empty(len(examples), np.int64)
     parts[order] = np.arange(len(examples)) % count + 1
-    return parts
+    _, firsts, same = np.unique(examples.digests(), return_index=True, return_inverse=True)
+    together: Indices = parts[firsts][same]
+    return together
 
 
 def _labels(examples: Examples, index: int) -> Iterable[Any]:

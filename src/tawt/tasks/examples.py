@@ -236,6 +236,10 @@ class Subset(Examples):
         """The rows that an example has in a table of predictions."""
         return self._examples.answered(int(self._indices[index]), gold, predicted)
 
+    def digests(self) -> NDArray[np.uint64]:
+        """Eight bytes of each example's input."""
+        return self._examples.digests()[self._indices]
+
     def groups(self) -> Sequence[Any] | NDArray[Any] | Coded | None:
         """Which group each example is in."""
         found = self._examples.groups()
