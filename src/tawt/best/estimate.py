@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tawt.best.recipes import Recipe
 from tawt.durations import duration
 from tawt.errors import ConfigError
+from tawt.modality.said import said_before
 from tawt.runs.timing import time_steps
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def estimated(
     """
     recipe = Recipe(order="sources first", weights="equal", sources=study.sources)
     config = recipe.applied(study.config, study.fold(1), name="timed")
-    step = time_steps(
-        config, device=device, seconds=_SECONDS, rounds_of=1, should_stop=should_stop
-    ).step
+    with said_before():
+        step = time_steps(
+            config, device=device, seconds=_SECONDS, rounds_of=1, should_stop=should_stop
+        ).step
     alone = step * _fine_tuning_steps(study)
     beside = alone + step * study.source_steps
     per_candidate = _mean_runs(study.parts)

@@ -18,6 +18,7 @@ from tawt.best.study import examined
 from tawt.best.trials import Trials
 from tawt.errors import TrainingError
 from tawt.files import locks
+from tawt.modality.said import said_before
 from tawt.runs import Options
 from tawt.runs.folder import RECORD
 from tawt.sweeps import Plan, Store, Sweep, in_this_process
@@ -110,13 +111,15 @@ def best(
     )
     if on_start is not None:
         on_start(Intent(study=study, budget=allowed, begun=len(search.trials.all())))
-    sweep.make(search.plan, store, executor=executor)
+    with said_before():
+        sweep.make(search.plan, store, executor=executor)
     decision = _decided(search, study)
     finals = {MODEL: decision.chosen}
     if decision.alone != decision.chosen:
         finals[ALONE_MODEL] = decision.alone
     wanted = [candidates.final(name, trial.recipe) for name, trial in finals.items()]
-    sweep.make(lambda: Plan(wanted), store, executor=executor)
+    with said_before():
+        sweep.make(lambda: Plan(wanted), store, executor=executor)
     with locks.locked(folder, wait_unless=sweep.should_stop):
         found = answered(search, decision, budget=allowed)
         leave(found, folder)
