@@ -15,6 +15,7 @@ from tawt.runs.checkpoints import FolderCheckpoint, run_key
 from tawt.runs.folder import RunFolder
 from tawt.runs.models import write_model
 from tawt.runs.page import write_page
+from tawt.runs.predictions import scores_of_labels
 from tawt.runs.record import circumstances
 from tawt.training import train
 from tawt.training.devices import accelerator_for
@@ -142,6 +143,7 @@ def run(
                 "seconds": round(time.perf_counter() - clock, 3),
                 "data": parts.data,
                 **_outcome(config, result, remarks=parts.remarks),
+                "labels": scores_of_labels(result.predictions, parts.tasks),
             }
             folder.finish(record)
             return _left(folder, options)
