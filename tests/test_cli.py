@@ -204,6 +204,30 @@ def test_comparing_in_json_and_quietly(call, study):
     assert call("compare", study.path, *ROWS, "--seeds", 1, "--quiet") == (0, "", "")
 
 
+@pytest.mark.usefixtures("in_process")
+def test_comparing_three_rows_by_default_and_naming_the_best_first(call, study):
+    status, out, err = call("compare", study.path, "--seeds", 1, "-o", "epochs=1")
+    assert (status, err) == (0, "")
+    assert " the best accuracy, " in out.splitlines()[0]
+    table = json.loads(Path("runs", "tiny", "comparison.json").read_text())
+    names = [row["name"] for row in table["rows"]]
+    assert names == ["single-task", "balanced joint", "weighted normalized joint"]
+    assert out.startswith(table["best"]["name"].capitalize())
+
+
+@pytest.mark.usefixtures("in_process")
+def test_comparing_every_row(call, study):
+    few = ("-o", "epochs=1", "-o", "target_epochs=1", "-o", "paradigm=pre-training")
+    status, out, _ = call("compare", study.path, "--all", "--seeds", 1, *few, "--json")
+    assert status == 0
+    names = {row["name"] for row in json.loads(out)["rows"]}
+    assert {"joint", "weighted pre-training", "learned pre-training", "equal pre-training"} <= names
+
+
+def test_all_rows_and_some_cannot_both_be_wanted(call, study, listing):
+    mistake(call, listing, "compare", study.path, "--all", *ROWS[:2], words=["--all", "--row"])
+
+
 def test_comparing_with_real_workers(call, study):
     status, out, err = call("compare", study.path, *ROWS[:4], "--seeds", 1, "--jobs", 2, "--json")
     assert (status, err) == (0, "")

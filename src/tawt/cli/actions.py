@@ -23,6 +23,7 @@ from tawt.compare.page import comparison_page
 from tawt.compare.words import in_words
 from tawt.config import load
 from tawt.config.explaining import shown
+from tawt.config.rows import chosen, every_row
 from tawt.config.yaml_file import read_value
 from tawt.distance.folder import DISTANCE, checked_distances, load_distance
 from tawt.distance.page import distance_page
@@ -123,6 +124,22 @@ def train_once(
                 listed = ", ".join(f"{name} {value:.4f}" for name, value in known.items())
                 console.say(f"{target}, {split}: {listed}")
         console.say(f"Everything is in {path}; open {path / PAGE} in a browser.")
+
+
+def rows_asked_for(config: RunConfig, names: Sequence[str] | None, *, every: bool) -> list[str]:
+    """Names of the rows of a comparison.
+
+    Args:
+        config: What all runs share.
+        names: Those named on the command line.
+        every: Whether all that make sense are wanted.
+
+    Raises:
+        ConfigError: Both are given, or a name is of no row.
+    """
+    if every and names:
+        raise ConfigError("--all is every row, and --row names some; give one of the two.")
+    return [row.name for row in (every_row(config) if every else chosen(names, config))]
 
 
 def compare_rows(
@@ -234,7 +251,10 @@ def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
 
 
 def _show(comparison: Comparison, folder: Path) -> None:
+    sentences = in_words(comparison)
+    for verdict in sentences[:1]:
+        console.say(verdict)
     console.out.print(console.comparison_table(comparison))
-    for sentence in in_words(comparison):
+    for sentence in sentences[1:]:
         console.say(sentence)
     console.say(f"Every run is in {folder}; open {folder / PAGE} in a browser.")

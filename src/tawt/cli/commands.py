@@ -138,6 +138,9 @@ def compare(
     row: Annotated[
         list[str] | None, typer.Option("--row", help="A way of training; repeat for several.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every way of training, the paper's among them.")
+    ] = False,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row.")] = 5,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
@@ -146,7 +149,10 @@ def compare(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Set the paradigms beside each other, plain and weighted, over several seeds.
+    """Set ways of training beside each other over several seeds, and name the best.
+
+    They are the target alone, and in the paradigm of CONFIG equal weights and learned ones; --all
+    has every paradigm, plain and weighted, and --row names others.
 
     Runs that are finished are not run again, so an interrupted comparison goes on where it was.
     """
@@ -159,7 +165,7 @@ def compare(
         actions.compare_rows(
             run_config,
             folder,
-            rows=row,
+            rows=actions.rows_asked_for(run_config, row, every=every),
             seeds=seeds,
             jobs=jobs,
             options=Options(overwrite=overwrite, log_with=log_with, device=device),

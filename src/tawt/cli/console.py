@@ -120,25 +120,25 @@ def comparison_table(comparison: Comparison) -> Table:
             style="table.title",
         ),
         title_justify="left",
-        caption="Second lines: the row it should beat, and what a paired bootstrap says. Both p "
-        "are on test examples, and Holm-corrected.",
+        caption="Second lines: the row it should beat, passes over the target's examples, and what "
+        "a paired bootstrap says. Both p are on test examples, and Holm-corrected.",
         caption_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
     table.add_column("")
-    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("score\npasses", justify="right", no_wrap=True)
     table.add_column("gain\n95% interval", justify="right", no_wrap=True)
     table.add_column("better\non", justify="right", no_wrap=True)
     table.add_column("p t-test\nbootstrap", justify="right", no_wrap=True)
     for row in comparison.rows:
-        name, mean, spread, against, gain, interval, better, p, p_bootstrap, _ = tables.cells(
-            row, seeds=len(comparison.seeds), measure=comparison.measure
+        name, mean, spread, passes, against, gain, interval, better, p, p_bootstrap, _ = (
+            tables.cells(row, seeds=len(comparison.seeds), measure=comparison.measure)
         )
         table.add_row(
             _two_lines(name, f"over {against}" if against else ""),
-            Text(f"{mean} {spread}"),
+            _two_lines(f"{mean} {spread}", passes),
             _two_lines(gain, interval),
             Text(better),
             _two_lines(p, p_bootstrap),
