@@ -16,6 +16,7 @@ from tawt.cli import console, together
 from tawt.cli.collecting import collect_as_usual
 from tawt.cli.previewing import show_first
 from tawt.cli.time_left import runs_progress
+from tawt.cli.where import announced, run_place
 from tawt.compare import compare, load_comparison
 from tawt.compare.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.compare.folder import COMPARISON
@@ -95,10 +96,16 @@ def train_once(
         quiet, as_json = True, False
     path = folder or Path("runs", config.name)
 
+    speaks = not (quiet or as_json)
+
     def begin(tasks: Sequence[Task]) -> None:
         collect_as_usual()
-        if not (quiet or as_json):
+        if speaks:
             show_first(tasks, config.targets)
+
+    def name_device(device: torch.device) -> None:
+        if speaks:
+            console.note(run_place(device))
 
     with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
         shown = bar.add_task("training", total=None)
@@ -111,19 +118,24 @@ def train_once(
             ),
             should_stop=should_stop,
             on_tasks=begin,
+            on_device=name_device,
         )
     if as_json:
         typer.echo(json.dumps(record, indent=2))
     elif not quiet:
-        final = record["weights"], record["multipliers"], record.get("passes", {})
-        table = console.weights_table(*final, findings=record.get("findings", {}))
-        console.out.print(table)
-        for target, splits in record["scores"].items():
-            for split, scores in splits.items():
-                known = {name: value for name, value in scores.items() if value is not None}
-                listed = ", ".join(f"{name} {value:.4f}" for name, value in known.items())
-                console.say(f"{target}, {split}: {listed}")
-        console.say(f"Everything is in {path}; open {path / PAGE} in a browser.")
+        _show_record(record, path)
+
+
+def _show_record(record: dict[str, Any], folder: Path) -> None:
+    final = record["weights"], record["multipliers"], record.get("passes", {})
+    table = console.weights_table(*final, findings=record.get("findings", {}))
+    console.out.print(table)
+    for target, splits in record["scores"].items():
+        for split, scores in splits.items():
+            known = {name: value for name, value in scores.items() if value is not None}
+            listed = ", ".join(f"{name} {value:.4f}" for name, value in known.items())
+            console.say(f"{target}, {split}: {listed}")
+    console.say(f"Everything is in {folder}; open {folder / PAGE} in a browser.")
 
 
 def rows_asked_for(config: RunConfig, names: Sequence[str] | None, *, every: bool) -> list[str]:
@@ -169,15 +181,16 @@ def compare_rows(
     """
     path = folder or Path("runs", config.name)
     with stop_on_signals() as should_stop, runs_progress(quiet=quiet) as tell:
+        sweep = replace(
+            usual_sweep(jobs, options.device), should_stop=should_stop, on_progress=tell
+        )
         comparison = compare(
             config,
             path,
             rows=rows,
             seeds=range(seeds),
             options=options,
-            sweep=replace(
-                usual_sweep(jobs, options.device), should_stop=should_stop, on_progress=tell
-            ),
+            sweep=announced(sweep, options.device, quiet=quiet or as_json),
         )
     if as_json:
         typer.echo(json.dumps(asdict(comparison), indent=2))
