@@ -491,7 +491,7 @@ def test_a_damaged_checkpoint(call, study, listing):
     state = Path("run", "checkpoints", "state.safetensors")
     state.parent.mkdir()
     state.write_bytes(b"half")
-    mistake(call, listing, "train", study.path, "--out", "run", "--resume",
+    mistake(call, listing, "train", study.path, "--out", "run", "--resume", "--quiet",
             words=["state.safetensors"])  # fmt: skip
 
 

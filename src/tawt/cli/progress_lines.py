@@ -54,9 +54,10 @@ class ProgressLines:
         if self._start is None or now < self._start[0]:  # or its clock was set back
             self._start, self._last = (now, task.completed), now
         since, tenths = now - self._last, int(task.percentage // 10)
-        if since >= _RARELY or (since >= _OFTEN and tenths != self._tenths):
-            self._last, self._tenths = now, tenths
-            self.write(self._line(task, now))
+        if since < _OFTEN or (since < _RARELY and tenths == self._tenths):
+            return
+        self._last, self._tenths = now, tenths
+        self.write(self._line(task, now))
 
     def _line(self, task: Task, now: float) -> str:
         if task.total is None:
