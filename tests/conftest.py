@@ -1,6 +1,7 @@
 """What several test files share: small array studies on disk, and the command line in process."""
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -110,6 +111,9 @@ def study(tmp_path):
 @pytest.fixture
 def call(monkeypatch, capsys):
     """Run the command line in this process: exit status, standard output, standard error."""
+
+    # However busy the machine is, what is printed is the same.
+    monkeypatch.setattr("tawt.cli.progress_lines._OFTEN", math.inf)
 
     def called(*arguments):
         monkeypatch.setattr(sys, "argv", ["tawt", *map(str, arguments)])

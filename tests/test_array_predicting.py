@@ -40,7 +40,7 @@ def test_labels_are_those_of_the_run(run_folder, asked, call, batch_size):
 
 
 def test_probabilities_are_of_every_label(run_folder, asked, call):
-    _, out, _ = call("predict", run_folder, asked, "--output", "jsonl", "--probabilities")
+    _, out, _ = call("predict", run_folder, asked, "--json", "--probabilities")
     records = [json.loads(line) for line in out.splitlines()]
     assert [each["label"] for each in records] == in_table(run_folder)
     for each in records:

@@ -13,7 +13,10 @@ import tawt
 from tawt.compare.comparison import CONFIG
 from tawt.runs import RunFolder
 
-COMMANDS = ["demo", "init", "train", "compare", "mix", "report"]
+COMMANDS = ["demo", "init", "best", "train", "compare", "mix", "report"]
+ON_CPU = "Training on cpu (1 thread).
+"
+"""What is said when a run begins; tests have one thread."""
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +97,7 @@ def test_completion_completes():
 
 def test_training_leaves_a_folder_and_says_where(call, study):
     status, out, err = call("train", study.path)
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, ON_CPU)
     folder = Path("runs", "tiny")
     assert RunFolder(folder).finished
     assert (folder / "report.html").exists()
@@ -184,8 +187,8 @@ ROWS = ["--row", "single-task", "--row", "normalized joint", "--row", "weighted 
 
 @pytest.mark.usefixtures("in_process")
 def test_comparing_prints_a_table_and_leaves_a_page(call, study):
-    status, out, err = call("compare", study.path, *ROWS, "--seeds", 2)
-    assert (status, err) == (0, "")
+    status, out, err = call("compare", study.path, *ROWS, "--seeds", 2, "--jobs", 2)
+    assert (status, err) == (0, "Training on cpu (1 thread), 2 runs at a time.\n")
     for word in {word for row in ROWS[1::2] for word in row.split()}:  # cells may be folded
         assert word in out
     assert "2 of 2" in out or "1 of 2" in out or "0 of 2" in out
@@ -202,6 +205,32 @@ def test_comparing_in_json_and_quietly(call, study):
     assert (status, err) == (0, "")
     assert [row["name"] for row in json.loads(out)["rows"]] == ROWS[1::2]
     assert call("compare", study.path, *ROWS, "--seeds", 1, "--quiet") == (0, "", "")
+    again = call("compare", study.path, *ROWS, "--seeds", 1)
+    assert again[::2] == (0, "")  # nothing is trained, so no device is named
+
+
+@pytest.mark.usefixtures("in_process")
+def test_comparing_three_rows_by_default_and_naming_the_best_first(call, study):
+    status, out, _ = call("compare", study.path, "--seeds", 1, "-o", "epochs=1")
+    assert status == 0
+    assert " the best accuracy, " in out.splitlines()[0]
+    table = json.loads(Path("runs", "tiny", "comparison.json").read_text())
+    names = [row["name"] for row in table["rows"]]
+    assert names == ["single-task", "balanced joint", "weighted normalized joint"]
+    assert out.startswith(table["best"]["name"].capitalize())
+
+
+@pytest.mark.usefixtures("in_process")
+def test_comparing_every_row(call, study):
+    few = ("-o", "epochs=1", "-o", "target_epochs=1", "-o", "paradigm=pre-training")
+    status, out, _ = call("compare", study.path, "--all", "--seeds", 1, *few, "--json")
+    assert status == 0
+    names = {row["name"] for row in json.loads(out)["rows"]}
+    assert {"joint", "weighted pre-training", "learned pre-training", "equal pre-training"} <= names
+
+
+def test_all_rows_and_some_cannot_both_be_wanted(call, study, listing):
+    mistake(call, listing, "compare", study.path, "--all", *ROWS[:2], words=["--all", "--row"])
 
 
 def test_comparing_with_real_workers(call, study):
@@ -463,7 +492,7 @@ def test_a_damaged_checkpoint(call, study, listing):
     state = Path("run", "checkpoints", "state.safetensors")
     state.parent.mkdir()
     state.write_bytes(b"half")
-    mistake(call, listing, "train", study.path, "--out", "run", "--resume",
+    mistake(call, listing, "train", study.path, "--out", "run", "--resume", "--quiet",
             words=["state.safetensors"])  # fmt: skip
 
 
@@ -486,7 +515,7 @@ main()
 def test_a_full_disk(study):
     """The configuration still fits; the checkpoint does not."""
     done = process(
-        sys.executable, "-c", FULL_DISK, "train", study.path, "--out", "run",
+        sys.executable, "-c", FULL_DISK, "train", study.path, "--out", "run", "--quiet",
         "--checkpoint-seconds", "0",
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
@@ -502,5 +531,5 @@ def test_a_full_disk(study):
 def test_names_that_look_like_markup_are_shown_as_they_are(call, study):
     study.rename("near", "[red]near[/red]")
     status, out, err = call("train", study.path)
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, ON_CPU)
     assert "[red]near[/red]" in out

@@ -22,7 +22,7 @@ from tawt.compare.demo import DEMO_ROWS, demo_config
 from tawt.compare.tables import markdown
 from tawt.compare.words import in_words
 from tawt.config import load
-from tawt.config.rows import ROWS, chosen, slug
+from tawt.config.rows import ROWS, chosen, every_row, slug
 from tawt.config.schema import parsed
 from tawt.errors import ConfigError, DataError, Interrupted, RunError, TawtError
 from tawt.runs import Options, RunFolder
@@ -254,7 +254,7 @@ def test_only_rows_that_learn_weigh_units(unit):
     config = parsed(
         {**BASE, "weighting": weighting, "training": {"unit_examples": 9, "batch_size": 7}}
     )
-    for row in chosen(None, config):
+    for row in every_row(config):
         applied = row.applied(config, seed=0)
         assert parsed(applied.model_dump(mode="json")) == applied  # as a run's folder reads it
         assert applied.weighting.unit == (unit if row.learns else "task")
@@ -285,14 +285,40 @@ def test_the_rows_are_the_papers_and_a_critics():
         parsed({**CONFIG.model_dump(mode="json"), "weighting": {"preset": preset}})
         for preset in ("paper", "robust")
     )
-    assert [row.name for row in chosen(None, free)] == paper + critic
+    assert [row.name for row in every_row(free)] == paper + critic
     balanced = {"balanced joint", "balanced joint by size"}
-    assert {row.name for row in chosen(None, held)} == {*paper, *critic, *balanced}
+    assert {row.name for row in every_row(held)} == {*paper, *critic, *balanced}
 
 
 def test_the_demonstration_makes_every_row_but_one():
-    default = [row.name for row in chosen(None, demo_config())]
-    assert [*DEMO_ROWS, "joint then fine-tuning"] == default
+    every = [row.name for row in every_row(demo_config())]
+    assert [*DEMO_ROWS, "joint then fine-tuning"] == every
+
+
+@pytest.mark.parametrize("preset", ["paper", "robust"])
+@pytest.mark.parametrize(
+    "paradigm", ["single-task", "joint", "pre-training", "joint then fine-tuning", "sources only"]
+)
+def test_three_rows_are_usual_alone_equal_and_learned(paradigm, preset):
+    """Learned weights differ from equal ones in learning alone, and start where those are."""
+    values = {**BASE, "paradigm": paradigm, "weighting": {"preset": preset}}
+    config = CONFIG.model_copy(update={"paradigm": paradigm})
+    if paradigm != "sources only":  # which digits are not for
+        config = parsed(values)
+    alone, equal, learned = chosen(None, config)
+    assert alone.name == "single-task"
+    assert (
+        equal.paradigm == learned.paradigm == ("joint" if paradigm == "single-task" else paradigm)
+    )
+    assert equal.initial == learned.initial == "uniform"
+    assert (equal.learns, learned.learns) == (False, True)
+    names = {alone.name, equal.name, learned.name}
+    assert learned.opponent(config, among=names) == equal.name
+    assert equal.opponent(config, among=names) == alone.name
+    assert names <= {row.name for row in every_row(config)}
+    plain, moving = (row.applied(config, seed=0).weighting for row in (equal, learned))
+    if preset == "robust" and "joint" in equal.paradigm:
+        assert plain.target_share == moving.target_share == 0.3
 
 
 # A comparison
@@ -337,6 +363,17 @@ def test_the_table_is_what_the_runs_say(study, tmp_path):
     assert found.target == "goal"
     assert found.metric == "accuracy"
     assert load_comparison(folder) == found
+    for row in found.rows:
+        runs = [RunFolder(folder / slug(row.name) / str(seed)) for seed in (0, 1)]
+        assert row.passes == np.mean([run.record()["passes"]["goal"] for run in runs]) > 0
+    assert found.best.name == max(found.rows, key=lambda row: row.mean).name
+    against = verdicts(
+        {row.name: (examples[found.best.name], examples[row.name]) for row in found.rows
+         if row.name != found.best.name}
+    )  # fmt: skip
+    assert {rival.name: (rival.p_value, rival.p_bootstrap) for rival in found.best.rivals} == {
+        name: pytest.approx((test.p_value, test.p_bootstrap)) for name, test in against.items()
+    }
 
     # The held row trained with the weights that the weighted row of its own seed ended with.
     for seed in ("0", "1"):
@@ -456,6 +493,30 @@ def test_an_interval_is_read_as_it_was_written(tmp_path):
     assert load_comparison(written(tmp_path)) == made()
 
 
+def test_a_table_made_before_there_were_passes_and_a_best_row_is_read(tmp_path):
+    folder = written(tmp_path)
+    values = json.loads((folder / "comparison.json").read_text())
+    del values["best"]
+    for row in values["rows"]:
+        del row["passes"]
+    (folder / "comparison.json").write_text(json.dumps(values))
+    read = load_comparison(folder)
+    assert read.best is None
+    assert [row.passes for row in read.rows] == [None, None]
+    assert "best" not in in_words(read)[0]
+
+
+@pytest.mark.parametrize(
+    "best", [3, {}, {"name": "x"}, {"name": "x", "rivals": [{"name": "y", "interval": [1, 2, 3]}]}]
+)
+def test_a_damaged_best_row_is_refused(tmp_path, best):
+    folder = written(tmp_path)
+    values = {**json.loads((folder / "comparison.json").read_text()), "best": best}
+    (folder / "comparison.json").write_text(json.dumps(values))
+    with pytest.raises(RunError, match=r"comparison\.json is damaged"):
+        load_comparison(folder)
+
+
 @pytest.mark.parametrize("interval", [[], [0.1], [0.1, 0.2, 0.3], 0.1, "wide", ["a", "b"], {}])
 def test_a_damaged_interval_is_refused(tmp_path, interval):
     with pytest.raises(RunError, match=r"comparison\.json is damaged"):
@@ -492,6 +553,7 @@ def made(**changes):
             interval=(0.151, 0.249),
             learns=True,
             warnings=changes.get("warnings", {}),
+            passes=12.3,
         ),
     ]
     return Comparison("goal", "accuracy", [0, 1], rows, {}, 1.0)
@@ -555,15 +617,21 @@ def test_the_markdown_table_has_a_row_for_each_and_escapes_bars():
     lines = markdown(made()).splitlines()
     assert len([line for line in lines if line.startswith("|")]) == 4
     assert "joint \\| odd" in lines[2]
-    assert "+20.0 | +15.1 to +24.9 | 2 of 2 | < 0.001 | 0.012 |  |" in lines[3]
-    assert {line.count(" | ") for line in lines[:1] + lines[2:4]} == {9}
+    assert "| 12 | joint \\| odd | +20.0 | +15.1 to +24.9 | 2 of 2 | < 0.001 | 0.012 |" in lines[3]
+    assert {line.count(" | ") for line in lines[:1] + lines[2:4]} == {10}
     assert "10,000 resamples" in lines[-1]
 
 
 def test_the_terminals_table_fits_eighty_columns_and_cuts_nothing():
     any_row = made().rows[1]
     rows = [
-        replace(any_row, name=name, against=row.against_held or row.against, interval=(-1.0, -0.8))
+        replace(
+            any_row,
+            name=name,
+            against=row.against_held or row.against,
+            interval=(-1.0, -0.8),
+            passes=1234.0,
+        )
         for name, row in ROWS.items()
         if row.against
     ]
@@ -572,7 +640,7 @@ def test_the_terminals_table_fits_eighty_columns_and_cuts_nothing():
     lines = [" ".join(line.split()) for line in shown.getvalue().splitlines()]
     for row in rows:
         at = lines.index(f"{row.name} 75.0 ± 7.0 +20.0 2 of 2 < 0.001")
-        assert lines[at + 1] == f"over {row.against} -100.0 to -80.0 0.012"
+        assert lines[at + 1] == f"over {row.against} 1,234 -100.0 to -80.0 0.012"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from tawt.config import load
 from tawt.config.schema import dumped, parsed
 from tawt.errors import Interrupted, RunError, TawtError, TrainingError
 from tawt.runs import Options, RunFolder, run
+from tawt.runs.reading import record_of
 from tests.conftest import unsealed
 
 CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
@@ -99,6 +100,39 @@ def test_predictions_agree_with_the_scores(finished):
     assert lines[0] == "task\tgold\tpredicted\tscore"
     right = sum(line.split("\t")[1] == line.split("\t")[2] for line in lines[1:])
     assert right == sum(scores)
+
+
+def test_the_record_has_the_scores_of_each_label(finished):
+    _, path = finished
+    record = RunFolder(path).record()
+    assert record["labels"]["goal"].keys() == {"dev", "test"}
+    lines = (path / "predictions.test.tsv").read_text().splitlines()[1:]
+    gold, predicted = zip(*(line.split("\t")[1:3] for line in lines), strict=True)
+    for label, score in record["labels"]["goal"]["test"].items():
+        right = sum(g == p == label for g, p in zip(gold, predicted, strict=True))
+        assert score["support"] == gold.count(label)
+        assert score["recall"] == pytest.approx(right / max(1, gold.count(label)))
+        assert score["precision"] == pytest.approx(right / max(1, predicted.count(label)))
+    assert sum(score["support"] for score in record["labels"]["goal"]["test"].values()) == 25
+
+
+def test_a_record_without_scores_of_labels_is_read(finished):
+    """Those of older versions have none."""
+    _, path = finished
+    unsealed(path)
+    record = json.loads((path / "record.json").read_text())
+    del record["labels"]
+    (path / "record.json").write_text(json.dumps(record))
+    assert record_of(RunFolder(path)) == record
+
+
+@pytest.mark.parametrize("damaged", [3, {"goal": {"test": {"0": {"f1": "high"}}}}])
+def test_damaged_scores_of_labels_are_refused(finished, damaged):
+    _, path = finished
+    unsealed(path)
+    record = json.loads((path / "record.json").read_text()) | {"labels": damaged}
+    (path / "record.json").write_text(json.dumps(record))
+    refused(lambda: record_of(RunFolder(path)), "record.json", "labels")
 
 
 def test_the_saved_parameters_are_those_that_were_scored(finished):

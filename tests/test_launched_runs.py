@@ -175,7 +175,7 @@ def test_torchrun_on_arrays_comes_to_what_one_process_does(study, tmp_path):
     done = launched(TORCHRUN, "-m", "tawt", "train", study.path, "--out", tmp_path / "two")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("final weights") == done.stdout.count("Everything is in") == 1
-    assert done.stderr == ""
+    assert done.stderr == "Training on cpu (1 thread), in 2 processes.\n"
     assert_same(tmp_path / "one", tmp_path / "two")
     assert RunFolder(tmp_path / "two").record()["machine"]["processes"] == 2
     one, two = ({p.name for p in (tmp_path / n).iterdir()} for n in ("one", "two"))

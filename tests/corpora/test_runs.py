@@ -187,7 +187,7 @@ def test_the_commands_on_a_run(finished, call, tmp_path):
     _, path = finished
     lines = tmp_path / "lines.txt"
     lines.write_text("the cat sat on a mat\n\n0101 2233 zz qq xx\n")
-    status, out, err = call("predict", path, lines, "--output", "jsonl")
+    status, out, err = call("predict", path, lines, "--json")
     assert (status, err) == (0, "")
     first, blank, other = out.splitlines()
     assert 0 < bits(first) < bits(other)

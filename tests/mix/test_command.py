@@ -97,9 +97,3 @@ def test_what_is_said_of_the_targets_part_is_said_to_be_ignored(corpora, tmp_pat
         "`paradigm: joint` and `weighting.target_share: 0.5` are ignored: a mixture trains on the "
         "sources alone."
     ]
-
-
-def test_help_has_an_example(call):
-    status, out, _ = call("mix", "--help")
-    assert status == 0
-    assert "Example: tawt mix afrikaans.yaml --budget 30m --tokens 1B" in out

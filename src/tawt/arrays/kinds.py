@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tawt.errors import DataError
 from tawt.modality.scoring import mae, mse, r2
 from tawt.tasks.kind import Kind
+from tawt.tasks.label_scores import LabelScore, label_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,6 +66,10 @@ class Classification(Kind):
     def example_scores(self, gold: Sequence[str], predicted: Sequence[str]) -> list[float]:
         """One where the answer is right, zero where it is not."""
         return [float(g == p) for g, p in zip(gold, predicted, strict=True)]
+
+    def label_scores(self, gold: Sequence[str], predicted: Sequence[str]) -> dict[str, LabelScore]:
+        """Of each label that occurs."""
+        return label_scores(gold, predicted)
 
 
 @dataclass(frozen=True)

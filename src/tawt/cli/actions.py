@@ -16,6 +16,7 @@ from tawt.cli import console, together
 from tawt.cli.collecting import collect_as_usual
 from tawt.cli.previewing import show_first
 from tawt.cli.time_left import runs_progress
+from tawt.cli.where import announced, run_place
 from tawt.compare import compare, load_comparison
 from tawt.compare.demo import DEMO_ROWS, TAGGING_ROWS, demo_config, tagging_config
 from tawt.compare.folder import COMPARISON
@@ -23,6 +24,7 @@ from tawt.compare.page import comparison_page
 from tawt.compare.words import in_words
 from tawt.config import load
 from tawt.config.explaining import shown
+from tawt.config.rows import chosen, every_row
 from tawt.config.yaml_file import read_value
 from tawt.distance.folder import DISTANCE, checked_distances, load_distance
 from tawt.distance.page import distance_page
@@ -94,10 +96,16 @@ def train_once(
         quiet, as_json = True, False
     path = folder or Path("runs", config.name)
 
+    speaks = not (quiet or as_json)
+
     def begin(tasks: Sequence[Task]) -> None:
         collect_as_usual()
-        if not (quiet or as_json):
+        if speaks:
             show_first(tasks, config.targets)
+
+    def name_device(device: torch.device) -> None:
+        if speaks:
+            console.note(run_place(device))
 
     with stop_on_signals() as should_stop, console.progress(quiet=quiet) as bar:
         shown = bar.add_task("training", total=None)
@@ -110,19 +118,40 @@ def train_once(
             ),
             should_stop=should_stop,
             on_tasks=begin,
+            on_device=name_device,
         )
     if as_json:
         typer.echo(json.dumps(record, indent=2))
     elif not quiet:
-        final = record["weights"], record["multipliers"], record.get("passes", {})
-        table = console.weights_table(*final, findings=record.get("findings", {}))
-        console.out.print(table)
-        for target, splits in record["scores"].items():
-            for split, scores in splits.items():
-                known = {name: value for name, value in scores.items() if value is not None}
-                listed = ", ".join(f"{name} {value:.4f}" for name, value in known.items())
-                console.say(f"{target}, {split}: {listed}")
-        console.say(f"Everything is in {path}; open {path / PAGE} in a browser.")
+        _show_record(record, path)
+
+
+def _show_record(record: dict[str, Any], folder: Path) -> None:
+    final = record["weights"], record["multipliers"], record.get("passes", {})
+    table = console.weights_table(*final, findings=record.get("findings", {}))
+    console.out.print(table)
+    for target, splits in record["scores"].items():
+        for split, scores in splits.items():
+            known = {name: value for name, value in scores.items() if value is not None}
+            listed = ", ".join(f"{name} {value:.4f}" for name, value in known.items())
+            console.say(f"{target}, {split}: {listed}")
+    console.say(f"Everything is in {folder}; open {folder / PAGE} in a browser.")
+
+
+def rows_asked_for(config: RunConfig, names: Sequence[str] | None, *, every: bool) -> list[str]:
+    """Names of the rows of a comparison.
+
+    Args:
+        config: What all runs share.
+        names: Those named on the command line.
+        every: Whether all that make sense are wanted.
+
+    Raises:
+        ConfigError: Both are given, or a name is of no row.
+    """
+    if every and names:
+        raise ConfigError("--all is every row, and --row names some; give one of the two.")
+    return [row.name for row in (every_row(config) if every else chosen(names, config))]
 
 
 def compare_rows(
@@ -152,15 +181,16 @@ def compare_rows(
     """
     path = folder or Path("runs", config.name)
     with stop_on_signals() as should_stop, runs_progress(quiet=quiet) as tell:
+        sweep = replace(
+            usual_sweep(jobs, options.device), should_stop=should_stop, on_progress=tell
+        )
         comparison = compare(
             config,
             path,
             rows=rows,
             seeds=range(seeds),
             options=options,
-            sweep=replace(
-                usual_sweep(jobs, options.device), should_stop=should_stop, on_progress=tell
-            ),
+            sweep=announced(sweep, options.device, quiet=quiet or as_json),
         )
     if as_json:
         typer.echo(json.dumps(asdict(comparison), indent=2))
@@ -234,7 +264,10 @@ def loaded(config: Path, overrides: Sequence[str] | None) -> RunConfig:
 
 
 def _show(comparison: Comparison, folder: Path) -> None:
+    sentences = in_words(comparison)
+    for verdict in sentences[:1]:
+        console.say(verdict)
     console.out.print(console.comparison_table(comparison))
-    for sentence in in_words(comparison):
+    for sentence in sentences[1:]:
         console.say(sentence)
     console.say(f"Every run is in {folder}; open {folder / PAGE} in a browser.")

@@ -14,11 +14,13 @@ from tawt.cli import (
     distance_commands,
     init_commands,
     mix_commands,
+    predict_commands,
     research_commands,
     streams,
     together,
 )
 from tawt.cli.failing import exit_status
+from tawt.cli.help_examples import add_examples
 from tawt.cli.plain import PlainFormatter
 from tawt.version import __version__
 
@@ -36,13 +38,14 @@ app.command()(commands.compare)
 app.command()(best_commands.best)
 app.command()(mix_commands.mix)
 app.command()(commands.report)
-app.command()(commands.predict)
+app.command()(predict_commands.predict)
 app.command()(commands.audit)
 app.command()(distance_commands.distance)
 app.command()(research_commands.reproduce)
 data = typer.Typer(help="Look into data.", no_args_is_help=True, rich_markup_mode=None)
 data.command()(commands.inspect)
 app.add_typer(data, name="data")
+add_examples(app, data)
 
 
 def _version(wanted: bool) -> None:

@@ -138,6 +138,9 @@ def compare(
     row: Annotated[
         list[str] | None, typer.Option("--row", help="A way of training; repeat for several.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every way of training, the paper's among them.")
+    ] = False,
     seeds: Annotated[int, typer.Option(min=1, max=MOST_SEEDS, help="Runs of each row.")] = 5,
     jobs: Jobs = None,
     overwrite: Overwrite = False,
@@ -146,7 +149,10 @@ def compare(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Set the paradigms beside each other, plain and weighted, over several seeds.
+    """Set ways of training beside each other over several seeds, and name the best.
+
+    They are the target alone, and in the paradigm of CONFIG equal weights and learned ones; --all
+    has every paradigm, plain and weighted, and --row names others.
 
     Runs that are finished are not run again, so an interrupted comparison goes on where it was.
     """
@@ -159,7 +165,7 @@ def compare(
         actions.compare_rows(
             run_config,
             folder,
-            rows=row,
+            rows=actions.rows_asked_for(run_config, row, every=every),
             seeds=seeds,
             jobs=jobs,
             options=Options(overwrite=overwrite, log_with=log_with, device=device),
@@ -179,64 +185,6 @@ def report(
     from tawt.cli import actions
 
     actions.build_report(runs, output)
-
-
-def predict(
-    run: Annotated[Path, typer.Argument(help="The folder of a finished run.")],
-    file: Annotated[str, typer.Argument(help="What to read; - is standard input.")],
-    form: Annotated[
-        str | None, typer.Option("--format", help="How FILE is written; guessed by default.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--out", help="A file for the answers; standard output by default."),
-    ] = None,
-    output_form: Annotated[
-        Literal["tsv", "jsonl"], typer.Option("--output", help="How answers are written.")
-    ] = "tsv",
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Say how probable each answer is.")
-    ] = False,
-    target: Annotated[
-        str | None, typer.Option("--target", help="Which target, where the run has several.")
-    ] = None,
-    device: Device = "auto",
-    batch_size: Annotated[
-        int, typer.Option("--batch-size", min=1, max=65_536, help="Rows at a time.")
-    ] = 32,
-    quiet: Quiet = False,
-) -> None:
-    """Tag or label what is in FILE with a finished run.
-
-    Answers come in the order of the input. For a run on arrays, FILE is an .npz with the array
-    inputs, or an .npy; TSV is a line each with the example's number and its label, or number.
-
-    For a run on text, answers come while it is read. FILE is UTF-8, one of: text, a raw
-    sentence or text a line (a pair of texts: with a tab between them); tokens, words with blanks
-    between them; columns, a word a line in the first column and blank lines between sentences;
-    conllu; jsonl, objects with tokens or text (and second). A blank line of text or tokens gets a
-    blank answer, so that lines keep their places.
-
-    TSV is a line per word, word and tag, and a blank line after each sentence; for texts, a line
-    each with text and label, or number. Sentences longer than the model's input are read in
-    windows that overlap, and every word is answered.
-
-    For a run on corpora, FILE is text, and every line is asked for by itself; TSV is a line each
-    with its number, bits a byte, nats and tokens.
-    """
-    from tawt.cli import predicting
-
-    predicting.predict_file(
-        run,
-        file,
-        target=target,
-        form=form,
-        output=output,
-        writing=predicting.Writing(form=output_form, probabilities=probabilities),
-        device=device,
-        batch_size=batch_size,
-        quiet=quiet,
-    )
 
 
 def audit(

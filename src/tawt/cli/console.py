@@ -23,6 +23,7 @@ from rich.text import Text
 
 from tawt.cli.plain import plain as plain  # noqa: PLC0414 - shown by others as well
 from tawt.cli.plain import plain_lines as plain_lines  # noqa: PLC0414 - the same
+from tawt.cli.progress_lines import ProgressLines
 from tawt.cli.shortening import largest, more
 from tawt.compare import tables
 from tawt.report.words import interval_of, times, verdict_and_chance
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from rich.console import ConsoleOptions, RenderableType
-    from rich.progress import ProgressColumn
+    from rich.progress import ProgressColumn, TaskID
 
     from tawt.compare import Comparison, RowResult
 
@@ -72,17 +73,33 @@ def cell(text: str) -> Text:
 
 
 class _Bar(Progress):
-    """One that is disabled writes nothing."""
+    """One that is disabled draws nothing, and may write lines instead."""
+
+    lines: ProgressLines | None = None
 
     def stop(self) -> None:
         """Rich older than 14.3 ends a disabled bar with an empty line in files and pipes."""
         if not self.disable:
             super().stop()
 
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        """Rich's own, which `advance` does not come by."""
+        super().update(task_id, **changes)
+        self._tell(task_id)
+
+    def advance(self, task_id: TaskID, advance: float = 1) -> None:
+        """Rich's own."""
+        super().advance(task_id, advance)
+        self._tell(task_id)
+
+    def _tell(self, task_id: TaskID) -> None:
+        if self.lines is not None:
+            self.lines.tell(self._tasks[task_id])
+
 
 def progress_bar(*columns: ProgressColumn, quiet: bool) -> Progress:
-    """A bar with a description and these columns; disabled elsewhere than on a terminal."""
-    return _Bar(
+    """A bar with a description and these columns; elsewhere than on a terminal a line at times."""
+    bar = _Bar(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -92,11 +109,14 @@ def progress_bar(*columns: ProgressColumn, quiet: bool) -> Progress:
         disable=quiet or not err.is_terminal,
         transient=True,
     )
+    if not quiet and not err.is_terminal:
+        bar.lines = ProgressLines(note)
+    return bar
 
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Progress]:
-    """A bar with time left, on a terminal; silent elsewhere, and when asked to be."""
+    """A bar with time left, on a terminal; lines elsewhere, and nothing when asked to be quiet."""
     with progress_bar(
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -120,25 +140,25 @@ def comparison_table(comparison: Comparison) -> Table:
             style="table.title",
         ),
         title_justify="left",
-        caption="Second lines: the row it should beat, and what a paired bootstrap says. Both p "
-        "are on test examples, and Holm-corrected.",
+        caption="Second lines: the row it should beat, passes over the target's examples, and what "
+        "a paired bootstrap says. Both p are on test examples, and Holm-corrected.",
         caption_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
     table.add_column("")
-    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("score\npasses", justify="right", no_wrap=True)
     table.add_column("gain\n95% interval", justify="right", no_wrap=True)
     table.add_column("better\non", justify="right", no_wrap=True)
     table.add_column("p t-test\nbootstrap", justify="right", no_wrap=True)
     for row in comparison.rows:
-        name, mean, spread, against, gain, interval, better, p, p_bootstrap, _ = tables.cells(
-            row, seeds=len(comparison.seeds), measure=comparison.measure
+        name, mean, spread, passes, against, gain, interval, better, p, p_bootstrap, _ = (
+            tables.cells(row, seeds=len(comparison.seeds), measure=comparison.measure)
         )
         table.add_row(
             _two_lines(name, f"over {against}" if against else ""),
-            Text(f"{mean} {spread}"),
+            _two_lines(f"{mean} {spread}", passes),
             _two_lines(gain, interval),
             Text(better),
             _two_lines(p, p_bootstrap),

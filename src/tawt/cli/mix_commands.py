@@ -55,8 +55,6 @@ def mix(
     how often that repeats it, and what it gains on the target's held-out text. The folder has it
     ready to use: mixture.yaml, mixture.json, report.html.
 
-    Example: tawt mix afrikaans.yaml --budget 30m --tokens 1B
-
     Runs that are finished are not made again: run the same command to go on after a stop, or with
     more --seeds.
     """

@@ -16,6 +16,7 @@ from tawt.cli import console
 from tawt.cli.actions import usual_sweep
 from tawt.cli.shortening import largest, more
 from tawt.cli.time_left import runs_progress
+from tawt.cli.where import announced
 from tawt.mix import Intent, mix
 from tawt.mix.tables import CORPORA, LOSSES, corpus_cells, loss_cells, percent
 from tawt.mix.words import in_words
@@ -61,6 +62,7 @@ def show_mix(
             if not quiet:
                 console.note(intent.in_words())
 
+        sweep = replace(usual_sweep(jobs, device), should_stop=should_stop, on_progress=bar)
         found = mix(
             config,
             path,
@@ -69,7 +71,7 @@ def show_mix(
             tokens=request.tokens,
             resume=request.resume,
             options=Options(overwrite=overwrite, device=device),
-            sweep=replace(usual_sweep(jobs, device), should_stop=should_stop, on_progress=bar),
+            sweep=announced(sweep, device, quiet=quiet or as_json),
             on_plan=announce,
         )
     if as_json:

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias
 
 from tawt import files
 from tawt.cli import console
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from tawt.modality import Answer
 
 STANDARD_INPUT = "-"
+Form: TypeAlias = Literal["tsv", "jsonl"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
     """How answers are written."""
 
-    form: Literal["tsv", "jsonl"]
+    form: Form
     probabilities: bool
 
     def line(self, answer: Answer) -> bytes:
@@ -34,6 +35,25 @@ class Writing:
         if self.form == "jsonl":
             return json_line(answer, probabilities=self.probabilities).encode()
         return answer.tsv(probabilities=self.probabilities).encode()
+
+
+def chosen_form(form: Form | None, *, as_json: bool) -> Form:
+    """How answers are written.
+
+    Args:
+        form: What `--output` says.
+        as_json: Whether `--json` was given.
+
+    Raises:
+        ConfigError: The two say different things.
+
+    Example:
+        >>> chosen_form(None, as_json=False), chosen_form(None, as_json=True)
+        ('tsv', 'jsonl')
+    """
+    if as_json and form == "tsv":
+        raise ConfigError("--json writes JSON lines, and --output tsv a table; leave one out.")
+    return "jsonl" if as_json else form or "tsv"
 
 
 def predict_file(

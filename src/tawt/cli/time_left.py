@@ -16,6 +16,7 @@ from rich.progress import (
 from rich.text import Text
 
 from tawt.cli import console
+from tawt.cli.pace import time_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,23 +46,9 @@ class TimeLeft(ProgressColumn):
         return Text(f"left {told}", style="progress.remaining")
 
 
-def time_left(elapsed: float | None, *, done: float, total: float | None) -> int | None:
-    """In seconds, if it can be told.
-
-    Example:
-        >>> time_left(30.0, done=10, total=40)
-        90
-        >>> time_left(5.0, done=0, total=40) is None
-        True
-    """
-    if elapsed is None or total is None or done <= 0:
-        return None
-    return round(elapsed * max(0.0, total - done) / done)
-
-
 @contextmanager
 def measured_progress(*, quiet: bool) -> Iterator[Progress]:
-    """A bar for work that is told in parts of a whole; silent elsewhere than on a terminal."""
+    """A bar for work that is told in parts of a whole; lines elsewhere than on a terminal."""
     columns = TaskProgressColumn(), TimeElapsedColumn(), TimeLeft()
     with console.progress_bar(*columns, quiet=quiet) as bar:
         yield bar
@@ -89,7 +76,7 @@ class RunsBar:
 
 @contextmanager
 def runs_progress(*, quiet: bool) -> Iterator[RunsBar]:
-    """A bar of how many runs there are; silent elsewhere than on a terminal."""
+    """A bar of how many runs there are; lines elsewhere than on a terminal."""
     columns = MofNCompleteColumn(), TimeElapsedColumn(), TimeLeft()
     with console.progress_bar(*columns, quiet=quiet) as bar:
         yield RunsBar(bar, bar.add_task("runs", total=None))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tawt import files
+from tawt.compare.best import Best, Rival
 from tawt.compare.folder import COMPARISON, CONFIG
 from tawt.compare.shapes import Table
 from tawt.errors import RunError
@@ -13,6 +14,7 @@ from tawt.files import shapes
 from tawt.tasks import Measure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -47,6 +49,8 @@ class RowResult:
     """In how many runs each source was found to help, to hurt, or neither."""
     warnings: dict[str, int] = field(default_factory=dict)
     """What the guard of training has said, and in how many runs."""
+    passes: float | None = None
+    """Over the target's examples, on average over seeds; none where old runs do not say."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Comparison:
     """Rows that would have been the same runs as others, and the rows that stand for them."""
     measure: Measure = field(default_factory=Measure)
     """How scores are read."""
+    best: Best | None = None
+    """The best row beside the others; none in the tables of older versions."""
 
     def row(self, name: str) -> RowResult | None:
         """The row of that name, if it is in the table."""
@@ -80,7 +86,8 @@ def load_comparison(folder: Path) -> Comparison:
     try:
         rows = [_loaded(row) for row in values.pop("rows")]
         measure = Measure(**values.pop("measure", {}))
-        comparison = Comparison(rows=rows, measure=measure, **values)
+        best = _loaded_best(values.pop("best", None))
+        comparison = Comparison(rows=rows, measure=measure, best=best, **values)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{folder / COMPARISON} is damaged: {error}.") from error
     if not comparison.rows or not (folder / CONFIG).exists():
@@ -90,7 +97,16 @@ def load_comparison(folder: Path) -> Comparison:
 
 def _loaded(values: dict[str, Any]) -> RowResult:
     row = RowResult(**values)
-    if row.interval is None:
-        return row
-    low, high = row.interval  # JSON has lists for tuples
-    return replace(row, interval=(float(low), float(high)))
+    return row if row.interval is None else replace(row, interval=_ends(row.interval))
+
+
+def _loaded_best(values: dict[str, Any] | None) -> Best | None:
+    if values is None:
+        return None
+    rivals = [Rival(**{**each, "interval": _ends(each["interval"])}) for each in values["rivals"]]
+    return Best(values["name"], rivals)
+
+
+def _ends(interval: Sequence[float]) -> tuple[float, float]:
+    low, high = interval  # JSON has lists for tuples
+    return float(low), float(high)

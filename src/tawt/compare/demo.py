@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from tawt.config.rows import USUAL_ROWS
+from tawt.config.rows import PAPER_ROWS
 from tawt.config.schema import parsed
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _DIGITS: dict[str, Any] = {
     "weighting": {"preset": "robust"},
     "training": {"learning_rate": 0.01, "head_learning_rate": 0.01, "update_every": 20},
 }
-DEMO_ROWS = tuple(name for name in USUAL_ROWS if name != "joint then fine-tuning")
+DEMO_ROWS = tuple(name for name in PAPER_ROWS if name != "joint then fine-tuning")
 """Those that the digits' story needs: it should be told soon."""
 
 _TAGGING: dict[str, Any] = {

@@ -53,8 +53,8 @@ def compare(
     Args:
         config: What all runs share.
         folder: Holds a folder for each run.
-        rows: Names from `ROWS`; those that make sense for the configuration by default. Rows that
-            would be the same runs as others are left out.
+        rows: Names from `ROWS`; by default the target alone, equal weights and learned ones. Rows
+            that would be the same runs as others are left out.
         seeds: One run of each row for each.
         options: How to run.
         sweep: How to make many.

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tawt.files.markdown import escaped
+from tawt.report.words import times
 from tawt.significance import RESAMPLES
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ HEADINGS = (
     "",
     "score",
     "± seeds",
+    "passes",
     "against",
     "difference",
     "95% interval",
@@ -34,9 +36,10 @@ def cells(row: RowResult, *, seeds: int, measure: Measure) -> tuple[str, ...]:
         >>> from tawt.tasks import Measure
         >>> row = RowResult("joint", [0.5, 0.7], 0.6, 0.1414, {}, "single-task", 0.1, 2, 0.0004)
         >>> cells(row, seeds=2, measure=Measure())
-        ('joint', '60.0', '± 14.1', 'single-task', '+10.0', '', '2 of 2', '< 0.001', '', '')
+        ('joint', '60.0', '± 14.1', '', 'single-task', '+10.0', '', '2 of 2', '< 0.001', '', '')
     """
-    first = (row.name, measure.shown(row.mean), f"± {measure.shown(row.spread)}")
+    passes = "" if row.passes is None else times(row.passes)
+    first = (row.name, measure.shown(row.mean), f"± {measure.shown(row.spread)}", passes)
     if row.against is None or row.difference is None:
         return first + ("",) * (len(HEADINGS) - len(first))
     return (
@@ -94,7 +97,8 @@ def caption(comparison: Comparison) -> str:
     return (
         f"{comparison.metric} on the test examples of {comparison.target}, in {measure.unit}{lower}"
         "; mean and "
-        f"standard deviation over {len(comparison.seeds)} seeds. p: paired t-test, and paired "
+        f"standard deviation over {len(comparison.seeds)} seeds. passes: how often training went "
+        "through the target's examples. p: paired t-test, and paired "
         f"bootstrap ({RESAMPLES:,} resamples of the test examples), both on each test example's "
         "score averaged over seeds, and Holm-corrected over the table; 95% interval: the "
         "bootstrap's, of the difference in the mean of these scores, for the row alone; p over "

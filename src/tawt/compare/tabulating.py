@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tawt.compare.best import best_of
 from tawt.compare.comparison import Comparison, RowResult
 from tawt.errors import RunError
 from tawt.significance import paired_t_test, verdicts
@@ -79,6 +80,7 @@ def tabulated(
                 against=compared.get(row.name),
                 tests=tests.get(row.name),
                 measure=measure,
+                target=target,
             )
             for row in table
         ],
@@ -86,6 +88,7 @@ def tabulated(
         seconds=round(sum(record["seconds"] for found in records.values() for record in found), 1),
         left_out=left_out,
         measure=measure,
+        best=best_of(scores, examples, measure=measure),
     )
 
 
@@ -105,6 +108,7 @@ def _row(
     against: str | None,
     tests: Verdict | None,
     measure: Measure,
+    target: str,
 ) -> RowResult:
     ours = scores[row.name]
     theirs = scores[against] if against is not None else None
@@ -137,4 +141,11 @@ def _row(
         interval=None if tests is None else tests.interval,
         p_seeds=paired_t_test(ours, theirs) if theirs is not None and len(ours) > 1 else None,
         learns=row.learns,
+        passes=_mean_passes(records, target),
     )
+
+
+def _mean_passes(records: Sequence[Mapping[str, Any]], target: str) -> float | None:
+    """Over the target; nothing where a record of an older version does not say."""
+    found = [record.get("passes", {}).get(target) for record in records]
+    return None if None in found else float(np.mean(found))

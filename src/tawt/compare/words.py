@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tawt.compare.best import ALONE, best_in_words
+from tawt.compare.target_passes import uneven_passes
 from tawt.report.words import listed
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from tawt.compare.comparison import Comparison, RowResult
     from tawt.tasks import Measure
 
+_LEARNED = ("weighted normalized joint", "learned then fine-tuning", "learned pre-training")
 _MIXED = "learned weights"
 """The row of `sources only` whose weights are the answer."""
 _NEARLY_ALL = 0.95  # of the weight
@@ -22,7 +25,8 @@ _QUOTED_OR_NUMBER = re.compile(r"('[^']*')|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 def in_words(comparison: Comparison) -> list[str]:
     """What happened, in a few sentences that follow from the numbers."""
-    sentences, measure = [], comparison.measure
+    measure = comparison.measure
+    sentences = _best_row(comparison)
     mixed = comparison.row(_MIXED)
     if mixed is not None and mixed.weights:  # which sources they are is what is asked of a mixture
         say = _where_found if (mixed.difference or 0.0) > 0 else _largest
@@ -41,8 +45,8 @@ def in_words(comparison: Comparison) -> list[str]:
     if mixed is not None and by_size is not None:
         difference = _difference(measure.gain(mixed.mean, over=by_size.mean), measure)
         sentences.append(f"{_beginning(mixed.name)} {difference} {by_size.name}.")
-    learned = comparison.row("weighted normalized joint")
-    alone = comparison.row("single-task")
+    learned = _learned_row(comparison)
+    alone = comparison.row(ALONE)
     if learned is not None and alone is not None:
         difference = _difference(measure.gain(learned.mean, over=alone.mean), measure)
         sentences.append(
@@ -50,11 +54,30 @@ def in_words(comparison: Comparison) -> list[str]:
         )
     if learned is not None:
         sentences += _of_sources(learned, comparison)
+    passes = {row.name: row.passes for row in comparison.rows}
+    sentences += uneven_passes(passes, target=comparison.target)
     warnings = {row.name: row.warnings for row in comparison.rows}
     sentences += _warned(warnings, runs=len(comparison.seeds))
     if comparison.left_out:
         sentences.append(_left_out(comparison.left_out))
     return sentences
+
+
+def _best_row(comparison: Comparison) -> list[str]:
+    """Which row is the best, where there are others and what tests say of them is known."""
+    best = comparison.best
+    row = None if best is None else comparison.row(best.name)
+    if best is None or row is None or not best.rivals:
+        return []
+    return [
+        best_in_words(best, mean=row.mean, metric=comparison.metric, measure=comparison.measure)
+    ]
+
+
+def _learned_row(comparison: Comparison) -> RowResult | None:
+    """The row whose weights are learned from equal ones, in a paradigm that trains the target."""
+    found = (comparison.row(name) for name in _LEARNED)
+    return next((row for row in found if row is not None), None)
 
 
 def _of_sources(learned: RowResult, comparison: Comparison) -> list[str]:

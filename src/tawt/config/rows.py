@@ -121,6 +121,22 @@ _ROWS = (
         against="single-task",
     ),
 )
+_EQUAL_START_ROWS = (
+    Row("equal pre-training", "pre-training", against="single-task"),
+    Row("learned pre-training", "pre-training", kind="target-aware", against="equal pre-training"),
+    Row(
+        "equal then fine-tuning",
+        "joint then fine-tuning",
+        holds_share=True,
+        against="single-task",
+    ),
+    Row(
+        "learned then fine-tuning",
+        "joint then fine-tuning",
+        kind="target-aware",
+        against="equal then fine-tuning",
+    ),
+)
 _SOURCES_ONLY_ROWS = (
     Row("equal weights", "sources only", against="single-task"),
     Row("weights by size", "sources only", initial="proportional", against="equal weights"),
@@ -139,27 +155,53 @@ _SOURCES_ONLY_ROWS = (
         against="equal then target",
     ),
 )
-ROWS = {row.name: row for row in (*_ROWS, *_SOURCES_ONLY_ROWS)}
+ROWS = {row.name: row for row in (*_ROWS, *_EQUAL_START_ROWS, *_SOURCES_ONLY_ROWS)}
 """By name.
 
 "learned weights held" trains again with the weights that the weighted row ended with: the
 paper's "fixed" against "dynamic". "joint then fine-tuning" gives joint training the last pass over
 the target that pre-training has. The "balanced" rows start where weights that hold the target's
 share start, and learn nothing: what they gain is the share's doing, and what weighted rows gain
-over them is learning's. The last six are for `paradigm: sources only`.
+over them is learning's. "equal pre-training", "equal then fine-tuning" and their learned rows start
+from equal weights where the paper's start by size. The last six are for `paradigm: sources only`.
 """
-USUAL_ROWS = tuple(row.name for row in _ROWS)
-"""Those of a target that has a head of its own."""
+PAPER_ROWS = tuple(row.name for row in _ROWS)
+"""The paper's, and those that a critic of it would ask for."""
+_LEARNED: Mapping[ParadigmName, str] = {
+    "single-task": "weighted normalized joint",  # it weighs nothing, and joint is the usual one
+    "joint": "weighted normalized joint",
+    "pre-training": "learned pre-training",
+    "joint then fine-tuning": "learned then fine-tuning",
+    "sources only": "learned weights",
+}
+"""By paradigm, the row that learns weights from equal ones."""
+
+
+def usual_rows(config: RunConfig) -> list[Row]:
+    """The target alone, and equal and learned weights in the paradigm of the configuration.
+
+    Equal weights hold the target's share where learned ones do.
+    """
+    learned = ROWS[_LEARNED[config.paradigm]]
+    equal = learned.opponent(config, among=ROWS)
+    assert equal is not None
+    return [ROWS["single-task"], ROWS[equal], learned]
+
+
+def every_row(config: RunConfig) -> list[Row]:
+    """All rows that make sense for the configuration: the paper's, or those of sources only."""
+    rows = [ROWS["single-task"], *_SOURCES_ONLY_ROWS]
+    if config.paradigm != "sources only":
+        held = holds_share(config)
+        rows = [row for row in _ROWS if held or not row.holds_share]
+        rows += [row for row in usual_rows(config) if row not in rows]
+    return [row for row in rows if config.weighting.unit == "task" or not row.weights_from]
 
 
 def chosen(names: Sequence[str] | None, config: RunConfig) -> list[Row]:
-    """The rows of these names, or those that make sense for the configuration."""
+    """The rows of these names, or the usual three."""
     if names is None:
-        held, fine = holds_share(config), config.weighting.unit != "task"
-        rows = [row for row in _ROWS if held or not row.holds_share]
-        if config.paradigm == "sources only":
-            rows = [ROWS["single-task"], *_SOURCES_ONLY_ROWS]
-        return [row for row in rows if not (fine and row.weights_from)]
+        return usual_rows(config)
     for name in names:
         if name not in ROWS:
             raise ConfigError(f"There is no row {name!r} to compare; {suggestion(name, ROWS)}")

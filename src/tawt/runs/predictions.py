@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tawt.errors import RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from tawt.tasks import Examples
+    from tawt.tasks import Examples, Task
     from tawt.training.result import Predictions
 
 _PLAIN = ("task", "gold", "predicted", "score")
@@ -64,6 +65,32 @@ def example_scores(path: Path, task: str) -> list[float]:
     if not scores:
         raise RunError(f"The run folder {path.parent} is damaged: {path.name} is empty.")
     return scores
+
+
+def scores_of_labels(
+    predictions: Mapping[str, Mapping[str, Predictions]], tasks: Sequence[Task]
+) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
+    """Precision, recall, F1 and support of each label, as the record has them.
+
+    Args:
+        predictions: By target and split.
+        tasks: Whose kinds know what a label is; targets without labels are left out.
+
+    Returns:
+        By target, split and label.
+    """
+    kinds = {task.name: task.kind for task in tasks}
+    found = {
+        target: {
+            split: {
+                label: asdict(score)
+                for label, score in kinds[target].label_scores(each.gold, each.predicted).items()
+            }
+            for split, each in splits.items()
+        }
+        for target, splits in predictions.items()
+    }
+    return {target: splits for target, splits in found.items() if any(splits.values())}
 
 
 def _rows(task: str, examples: Examples, found: Predictions) -> Iterator[tuple[object, ...]]:

@@ -16,6 +16,7 @@ from tawt.runs.checkpoints import FolderCheckpoint, run_key
 from tawt.runs.folder import RunFolder
 from tawt.runs.models import write_model
 from tawt.runs.page import write_page
+from tawt.runs.predictions import scores_of_labels
 from tawt.runs.record import circumstances
 from tawt.training import train
 from tawt.training.devices import accelerator_for
@@ -76,6 +77,7 @@ def run(
     on_progress: Callable[[Progress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_tasks: Callable[[Sequence[Task]], None] | None = None,
+    on_device: Callable[[torch.device], None] | None = None,
 ) -> dict[str, Any]:
     """Train as configured, leave everything in a folder, and return its record.
 
@@ -87,9 +89,10 @@ def run(
         should_stop: Asked after every step; if true, a checkpoint is written and `Interrupted`
             raised.
         on_tasks: Told what will be trained on, before training begins.
+        on_device: Told where, then.
 
     Of several processes that train together, every one calls this. The first uses the folder, and
-    is told of tasks and progress; all return its record, or raise the same error.
+    is told of tasks, device and progress; all return its record, or raise the same error.
     """
     options = options or Options()
     folder = RunFolder(path)
@@ -120,6 +123,8 @@ def run(
             return processes.first_does(lambda: _left(folder, options))
         if on_tasks is not None and processes.is_first:
             on_tasks(parts.tasks)
+        if on_device is not None and processes.is_first:
+            on_device(accelerator.device)
         began, clock = datetime.now(UTC), time.perf_counter()
         result = _trained(
             config,
@@ -145,6 +150,7 @@ def run(
                 "seconds": round(time.perf_counter() - clock, 3),
                 "data": parts.data,
                 **_outcome(config, result, remarks=parts.remarks),
+                "labels": scores_of_labels(result.predictions, parts.tasks),
             }
             folder.finish(record)
             return _left(folder, options)

@@ -24,11 +24,19 @@ class _Finding(Shape):
     weight_interval: _Interval | None = None
 
 
+class _LabelScore(Shape):
+    precision: Number
+    recall: Number
+    f1: Number
+    support: Count
+
+
 class Record(Shape):
     """`record.json`."""
 
     name: str
     scores: dict[str, dict[str, Shares]]
+    labels: dict[str, dict[str, dict[str, _LabelScore]]] = Field(default_factory=dict)
     weights: dict[str, Number]
     multipliers: Shares
     passes: Shares = Field(default_factory=dict)

@@ -2,8 +2,19 @@
 
 from tawt.tasks.examples import Batch, Examples, Shown
 from tawt.tasks.kind import Kind
+from tawt.tasks.label_scores import LabelScore
 from tawt.tasks.measure import Measure
 from tawt.tasks.model import MultiTaskModel
 from tawt.tasks.task import SplitName, Task
 
-__all__ = ["Batch", "Examples", "Kind", "Measure", "MultiTaskModel", "Shown", "SplitName", "Task"]
+__all__ = [
+    "Batch",
+    "Examples",
+    "Kind",
+    "LabelScore",
+    "Measure",
+    "MultiTaskModel",
+    "Shown",
+    "SplitName",
+    "Task",
+]

@@ -11,9 +11,11 @@ from tawt.errors import DataError
 from tawt.tasks.measure import Measure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from torch import nn
+
+    from tawt.tasks.label_scores import LabelScore
 
 
 class Kind(ABC):
@@ -53,6 +55,13 @@ class Kind(ABC):
     @abstractmethod
     def example_scores(self, gold: Sequence[Any], predicted: Sequence[Any]) -> list[float]:
         """One score per example, higher is better, for paired tests."""
+
+    def label_scores(
+        self, gold: Sequence[Any], predicted: Sequence[Any]
+    ) -> Mapping[str, LabelScore]:
+        """The scores of each label, by name; nothing where answers are no labels."""
+        del gold, predicted
+        return {}
 
     def items(self, vectors: Tensor, labels: Any) -> tuple[Tensor, Tensor]:
         """The vectors that have a label, and the labels: class numbers, or numbers to predict.

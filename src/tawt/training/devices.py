@@ -160,6 +160,16 @@ def chosen_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def device_name(device: torch.device) -> str:
+    """What the device is called: a GPU by its maker, others by their kind.
+
+    Example:
+        >>> device_name(torch.device("cpu"))
+        'cpu'
+    """
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+
+
 def number_of(device: torch.device) -> int:
     """Which of several GPUs; the current one where the device does not say."""
     return torch.cuda.current_device() if device.index is None else device.index

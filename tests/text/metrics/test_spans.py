@@ -6,6 +6,7 @@ from seqeval.scheme import IOB2
 
 from tawt.errors import DataError
 from tawt.text.metrics import sentence_span_f1, span_f1, spans
+from tawt.text.metrics.spans import span_label_scores
 
 READINGS = ["strict", "conlleval"]
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-C-ARG", "I-C-ARG"]
@@ -77,6 +78,20 @@ def test_equals_seqeval(reading, corpus):
     kinds = [name for name in ours if name.startswith("f1/")]
     assert kinds == sorted(kinds)
     assert [ours[name] for name in kinds] == pytest.approx(list(by_type), abs=1e-12)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@given(corpus=corpora)
+def test_every_type_has_its_own_scores(reading, corpus):
+    gold, predicted = split(corpus)
+    found = span_label_scores(gold, predicted, reading=reading)
+    whole = span_f1(gold, predicted, reading=reading)
+    assert {f"f1/{label}": score.f1 for label, score in found.items()} == {
+        name: value for name, value in whole.items() if name.startswith("f1/")
+    }
+    in_gold = [kind for tags in gold for kind, _, _ in spans(tags, reading=reading)]
+    for label, score in found.items():
+        assert score.support == in_gold.count(label)
 
 
 @pytest.mark.parametrize("reading", READINGS)

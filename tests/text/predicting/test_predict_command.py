@@ -66,6 +66,17 @@ def test_json_lines(call, tagger):
     )
 
 
+def test_json_is_the_same_as_json_lines(call, tagger, run_of):
+    Path("a.txt").write_text(TEXT)
+    for run in (tagger, run_of("classification"), run_of("regression")):
+        lines = call("predict", run, "a.txt", "--output", "jsonl")
+        assert call("predict", run, "a.txt", "--json") == lines
+        assert call("predict", run, "a.txt", "--json", "--output", "jsonl") == lines
+        assert json.loads(lines[1].splitlines()[0])
+    assert call("predict", tagger, "a.txt", "--json", "--out", "b.jsonl") == (0, "", "")
+    assert len(Path("b.jsonl").read_text().splitlines()) == 3
+
+
 def test_every_form_of_the_same_words_gets_the_same_answers(call, tagger, typed_in):
     Path("a.jsonl").write_text("".join(json.dumps({"tokens": words}) + "\n" for words in WORDS))
     expected = call("predict", tagger, "a.jsonl")[1]
@@ -182,6 +193,8 @@ def test_options_that_cannot_be(call, tagger, run_of):
     Path("a.txt").write_text(TEXT)
     mistake(call, "predict", tagger, "a.txt", "--target", "chnk", words=["chnk", "chunk"])
     mistake(call, "predict", tagger, "a.txt", "--device", "cuda:999", words=["cuda:999"])
+    both = ("--json", "--output", "tsv")
+    mistake(call, "predict", tagger, "a.txt", *both, words=["--json", "--output tsv"])
     mistake(call, "predict", tagger, "a.txt", "--device", "gpu", words=["gpu"])
     numbers = run_of("regression")
     mistake(call, "predict", numbers, "a.txt", "--probabilities", words=["probabilities"])

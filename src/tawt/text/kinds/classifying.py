@@ -10,6 +10,7 @@ import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
 from tawt.errors import DataError
+from tawt.tasks.label_scores import LabelScore, label_scores
 from tawt.text.kinds.making import (
     Cutting,
     Wanted,
@@ -88,6 +89,10 @@ class TextClassification(TextAnswers):
     def example_scores(self, gold: Sequence[str], predicted: Sequence[str]) -> list[float]:
         """One where the label is right, zero where it is not."""
         return [float(g == p) for g, p in zip(gold, predicted, strict=True)]
+
+    def label_scores(self, gold: Sequence[str], predicted: Sequence[str]) -> dict[str, LabelScore]:
+        """Of each label that occurs."""
+        return label_scores(gold, predicted)
 
 
 def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
 from tawt.errors import ConfigError, DataError
 from tawt.tasks import Task
+from tawt.tasks.label_scores import LabelScore, label_scores
 from tawt.text.kinds.making import Cutting, Wanted, chosen_labels, chosen_metric, last_layer
 from tawt.text.kinds.text_kind import TextAnswers, TextKind
 from tawt.text.metrics import METRICS, sentence_span_f1, spans
+from tawt.text.metrics.pairing import tokens_of
+from tawt.text.metrics.spans import Reading, span_label_scores
 from tawt.text.predicting import asking
 from tawt.text.reading import TaggedSentence, is_iob, labels_of
 from tawt.text.tokens import NO_TAG, TaggedExamples, TagLabels, WordPieces
@@ -95,13 +98,22 @@ class Tagging(TextAnswers):
         """Of each sentence: F1 of its spans, or the share of its words that are right."""
         pairs = zip(gold, predicted, strict=True)
         if self.metric in _OF_SPANS:
-            reading: Literal["strict", "conlleval"] = (
-                "strict" if self.metric == "span_f1" else "conlleval"
-            )
-            return [sentence_span_f1(g, p, reading=reading) for g, p in pairs]
+            return [sentence_span_f1(g, p, reading=self._reading) for g, p in pairs]
         if self.metric == "token_f1":
             return [_token_f1(g, p) for g, p in pairs]
         return [sum(map(str.__eq__, g, p)) / max(1, len(g)) for g, p in pairs]
+
+    def label_scores(
+        self, gold: Sequence[Tags], predicted: Sequence[Tags]
+    ) -> dict[str, LabelScore]:
+        """Of each type of span, where the tags mark spans; else of each tag of a word."""
+        if _mark_spans([*self.labels, *self.unseen]):
+            return span_label_scores(gold, predicted, reading=self._reading)
+        return label_scores(*tokens_of(gold, predicted))
+
+    @property
+    def _reading(self) -> Reading:
+        return "conlleval" if self.metric == "span_f1_conlleval" else "strict"
 
 
 def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:

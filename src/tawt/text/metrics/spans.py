@@ -10,6 +10,7 @@ from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import IOB2, Tokens
 
 from tawt.errors import DataError
+from tawt.tasks.label_scores import LabelScore, counted_scores
 from tawt.text.metrics.pairing import tokens_of
 
 if TYPE_CHECKING:
@@ -77,14 +78,7 @@ def span_f1(
         >>> span_f1(gold, [["B-PER", "I-PER", "O", "O"]], reading="strict")
         {'precision': 1.0, 'recall': 0.5, 'f1': 0.6666666666666666, 'f1/LOC': 0.0, 'f1/PER': 1.0}
     """
-    tokens_of(gold, predicted)  # refuses what cannot be compared
-    in_gold, in_predicted, in_both = Counter[str](), Counter[str](), Counter[str]()
-    for gold_tags, predicted_tags in zip(gold, predicted, strict=True):
-        gold_spans = set(spans(gold_tags, reading=reading))
-        predicted_spans = set(spans(predicted_tags, reading=reading))
-        in_gold.update(_types(gold_spans))
-        in_predicted.update(_types(predicted_spans))
-        in_both.update(_types(gold_spans & predicted_spans))
+    in_gold, in_predicted, in_both = _counted(gold, predicted, reading=reading)
     return {
         "precision": _share(in_both.total(), in_predicted.total()),
         "recall": _share(in_both.total(), in_gold.total()),
@@ -93,6 +87,20 @@ def span_f1(
         f"f1/{kind}": _share(2 * in_both[kind], in_gold[kind] + in_predicted[kind])
         for kind in sorted(in_gold.keys() | in_predicted.keys())
     }
+
+
+def span_label_scores(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], *, reading: Reading
+) -> dict[str, LabelScore]:
+    """Precision, recall and F1 of the spans of each type; arguments as for `span_f1`.
+
+    Example:
+        >>> found = span_label_scores([["B-PER", "B-LOC"]], [["B-PER", "B-PER"]], reading="strict")
+        >>> found["PER"].precision, found["PER"].recall, found["LOC"].support
+        (0.5, 1.0, 1)
+    """
+    in_gold, in_predicted, in_both = _counted(gold, predicted, reading=reading)
+    return counted_scores(gold=in_gold, predicted=in_predicted, right=in_both)
 
 
 def sentence_span_f1(
@@ -115,6 +123,21 @@ def sentence_span_f1(
     if not gold_spans and not predicted_spans:
         return 1.0
     return _share(2 * len(gold_spans & predicted_spans), len(gold_spans) + len(predicted_spans))
+
+
+def _counted(
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], *, reading: Reading
+) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Spans of each type: in gold, in predicted, and in both."""
+    tokens_of(gold, predicted)  # refuses what cannot be compared
+    in_gold, in_predicted, in_both = Counter[str](), Counter[str](), Counter[str]()
+    for gold_tags, predicted_tags in zip(gold, predicted, strict=True):
+        gold_spans = set(spans(gold_tags, reading=reading))
+        predicted_spans = set(spans(predicted_tags, reading=reading))
+        in_gold.update(_types(gold_spans))
+        in_predicted.update(_types(predicted_spans))
+        in_both.update(_types(gold_spans & predicted_spans))
+    return in_gold, in_predicted, in_both
 
 
 def _types(found: Iterable[Span]) -> list[str]:
