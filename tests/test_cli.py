@@ -14,8 +14,7 @@ from tawt.compare.comparison import CONFIG
 from tawt.runs import RunFolder
 
 COMMANDS = ["demo", "init", "best", "train", "compare", "mix", "report"]
-ON_CPU = "Training on cpu (1 thread).
-"
+ON_CPU = "Training on cpu (1 thread).\n"
 """What is said when a run begins; tests have one thread."""
 
 

@@ -48,7 +48,7 @@ def test_a_dry_run_writes_nothing(call, few, listing, tmp_path):
     [
         (["--budget", "soon"], "--budget is a time"),
         (["--budget", "1"], "too small"),
-        (["--budget", "1s"], "too small"),
+        (["--budget", "0.001s"], "too small"),
         (["-o", "target=nowhere"], "nowhere"),
         (["--out", "."], ""),
     ],
