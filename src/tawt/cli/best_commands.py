@@ -47,8 +47,6 @@ def best(
     probability that it is worse than the target alone is under 10%, else the target alone is. Test
     examples are scored once, at the end.
 
-    Example: tawt best reviews.yaml --budget 30m
-
     Runs that are finished are not made again: run the same command to go on after a stop, or with
     a larger --budget to try more.
     """

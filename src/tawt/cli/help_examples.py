@@ -9,6 +9,15 @@ if TYPE_CHECKING:
 
 EXAMPLES = {
     "demo": ("tawt demo", "tawt demo tagging --seeds 1"),
+    "init": (
+        "tawt init reviews.csv",
+        "tawt init ner.train.tsv ner.test.tsv pos.conllu chunk.txt --target ner",
+        "tawt init data/ --target data/questions.jsonl --out questions.yaml",
+    ),
+    "best": (
+        "tawt best names.yaml --budget 30m",
+        "tawt best names.yaml --budget 12 --dry-run",
+    ),
     "train": (
         "tawt train names.yaml",
         "tawt train names.yaml -o training.batch_size=16 --out runs/smaller",

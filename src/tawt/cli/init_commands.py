@@ -37,13 +37,6 @@ def init(
     valid) and test are the splits of one task; if they are called train, dev and test alone, the
     task has their folder's name. The target is the task that counts; all others are sources,
     which may help it.
-
-    Examples:
-
-    \b
-    tawt init reviews.csv
-    tawt init ner.train.tsv ner.test.tsv pos.conllu chunk.txt --target ner
-    tawt init data/ --target data/questions.jsonl --out questions.yaml
     """
     from tawt.cli import initialising
 
