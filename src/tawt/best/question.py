@@ -111,8 +111,13 @@ def best(
     )
     if on_start is not None:
         on_start(Intent(study=study, budget=allowed, begun=len(search.trials.all())))
+
+    def plan() -> Plan:
+        with locks.locked(folder, wait_unless=sweep.should_stop):  # others may search here too
+            return search.plan()
+
     with said_before():
-        sweep.make(search.plan, store, executor=executor)
+        sweep.make(plan, store, executor=executor)
     decision = _decided(search, study)
     finals = {MODEL: decision.chosen}
     if decision.alone != decision.chosen:
