@@ -11,7 +11,7 @@ from benchmarks.mixing.scores import with_interval
 from benchmarks.regimes.answers import HOW, findings_answer
 from benchmarks.regimes.arrays import noisy_labels, teachers
 from benchmarks.regimes.gating import GradientSimilarity
-from benchmarks.regimes.methods import DEFAULT, EQUAL, METHODS, PICKED
+from benchmarks.regimes.methods import DEFAULT, EQUAL, LITTLE, METHODS, MUCH, PICKED
 from benchmarks.regimes.plan import planned
 from benchmarks.regimes.problems import area
 from benchmarks.regimes.regimes import REGIMES
@@ -47,7 +47,7 @@ def test_every_single_source_is_tried_and_no_method_that_is_left_out():
     specs = list(planned(["digits"], seeds=1, targets=["30 images"]))
     alone = [spec.source for spec in specs if spec.method == "single"]
     assert alone == list(SOURCES)
-    left_out = {"proportional", "temperature", "default, heads as trained"}
+    left_out = {"proportional", "temperature", "default, heads as trained", LITTLE, MUCH}
     assert {spec.method for spec in specs} == METHODS.keys() - left_out
 
 

@@ -45,6 +45,8 @@ class Method:
     """Whether steps are drawn by size, in passes over all examples."""
     as_default: bool = False
     """Whether it measures as the preset `robust` does, where it has no settings itself."""
+    target_share: float | None = None
+    """In joint training; that of all by default."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the training."""
 
@@ -83,6 +85,7 @@ _BOUNDED = UpdateRule.bounded()
 ALONE, EQUAL, PICKED, SINGLE = "target alone", "equal", "hand-picked", "single"
 DEFAULT, BEFORE, PAPER = "default", "robust before", "paper"
 HEADS_AS_TRAINED, HEADS_FITTED = "default, heads as trained", "default, fitted heads"
+LITTLE, MUCH = "default, target's share 0.1", "default, target's share 0.5"
 METHODS: Mapping[str, Method] = {
     ALONE: Method(kind="alone"),
     EQUAL: Method(kind="fixed"),
@@ -99,6 +102,8 @@ METHODS: Mapping[str, Method] = {
     HEADS_AS_TRAINED: Method(kind="target-aware", as_default=True, training=_AS_TRAINED),
     HEADS_FITTED: Method(kind="target-aware", as_default=True, training=_FITTED),
     "default, bounded steps": Method(kind="target-aware", as_default=True, rule=_BOUNDED),
+    LITTLE: Method(kind="target-aware", as_default=True, target_share=0.1),
+    MUCH: Method(kind="target-aware", as_default=True, target_share=0.5),
     "DoGE": Method(kind="doge", as_default=True, training=_PEERS),
     "bandit (EXP3)": Method(kind="bandit", as_default=True, training=_PEERS),
     "excess loss (DoReMi)": Method(kind="excess loss", as_default=True, training=_PEERS),
@@ -126,7 +131,7 @@ def weighting(
         reference: Losses of a model that was trained with equal weights, for excess losses.
     """
     target, names = problem.target.name, list(problem.names)
-    share = TARGET_SHARE if is_joint else None
+    share = (method.target_share or TARGET_SHARE) if is_joint else None
     given: dict[str, Any] = {"sources": names, "target": target, "target_share": share}
     authors = {**given, "target_share": "learned" if is_joint else None}
     makers: dict[str, Callable[[], Weighting]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from benchmarks.regimes.methods import HEADS_AS_TRAINED, HEADS_FITTED, METHODS
+from benchmarks.regimes.methods import HEADS_AS_TRAINED, HEADS_FITTED, LITTLE, METHODS, MUCH
 from benchmarks.regimes.tagging import TARGETS
 from tawt.training import Settings
 
@@ -66,7 +66,9 @@ _SMALL = Settings(
 )
 _ALIKE = "all sources have as many examples, so it is equal weights"
 _OF_ARRAYS = {HEADS_AS_TRAINED: "it is the default"}
+_NO_SHARE = dict.fromkeys((LITTLE, MUCH), "the target is not trained on beside the sources")
 _EQUAL_SIZES = {**_OF_ARRAYS, "proportional": _ALIKE, "temperature": _ALIKE}
+_OF_IMAGES = {**_EQUAL_SIZES, **_NO_SHARE}
 _IMAGES = {"30 images": 30, "100 images": 100}
 
 
@@ -91,7 +93,10 @@ def _text(title: str, *, paradigm: Literal["pre-training", "joint"], examples: i
         target_passes=15 if examples >= 100 else 36,
         head_passes=20,
         target_rate=3e-4,
-        left_out={HEADS_FITTED: "it is the default"},
+        left_out={
+            HEADS_FITTED: "it is the default",
+            **(_NO_SHARE if paradigm == "pre-training" else {}),
+        },
     )
 
 
@@ -118,7 +123,7 @@ REGIMES: Mapping[str, Regime] = {
         target_passes=100,
         head_passes=100,
         target_rate=0.003,
-        left_out=_EQUAL_SIZES,
+        left_out=_OF_IMAGES,
     ),
     "digits joint": Regime(
         title="Digits, joint training",
@@ -148,7 +153,7 @@ REGIMES: Mapping[str, Regime] = {
         target_passes=100,
         head_passes=100,
         target_rate=0.003,
-        left_out=_EQUAL_SIZES,
+        left_out=_OF_IMAGES,
     ),
     "teachers": Regime(
         title="Linear teachers at known angles",
@@ -166,6 +171,6 @@ REGIMES: Mapping[str, Regime] = {
         target_passes=100,
         head_passes=100,
         target_rate=0.003,
-        left_out=_OF_ARRAYS,
+        left_out={**_OF_ARRAYS, **_NO_SHARE},
     ),
 }
