@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tawt.report.figures import averaged
 
 from tawt.compare import compare
 from tawt.compare.page import comparison_page
 from tawt.compare.tables import interval_text, p_text
 from tawt.config import load, parsed
 from tawt.errors import RunError
-from tawt.report.figures import averaged
 from tawt.report.words import times
 from tawt.runs import Options, RunFolder, building, run
 from tawt.runs.page import runs_page

@@ -4,7 +4,6 @@ import re
 from xml.etree import ElementTree as Tree
 
 import pytest
-
 from tawt.report.figures import COLOURS
 from tawt.report.plain import Part, build_plain_page
 from tawt.report.svg import Bar, Line, bars, colour, lines

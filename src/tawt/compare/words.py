@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tawt.report.words import listed
+from tawt.report.words import largest_and_smallest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,42 +22,55 @@ _QUOTED_OR_NUMBER = re.compile(r"('[^']*')|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 def in_words(comparison: Comparison) -> list[str]:
     """What happened, in a few sentences that follow from the numbers."""
-    sentences, measure = [], comparison.measure
+    sentences, measure = of_mixture(comparison), comparison.measure
     mixed = comparison.row(_MIXED)
-    if mixed is not None and mixed.weights:  # which sources they are is what is asked of a mixture
-        say = _where_found if (mixed.difference or 0.0) > 0 else _largest
-        sentences.append(say(mixed.weights, comparison.target))
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
         sure = f"{_how_sure(row.p_value)} over test examples"
         if row.p_seeds is not None:
             sure += f", {_how_sure(row.p_seeds)} over seeds"
         sentences.append(
-            f"{_beginning(row.name)} {_difference(row.difference or 0.0, measure)} "
+            f"{beginning(row.name)} {difference_in_words(row.difference or 0.0, measure)} "
             f"{row.against} "
             f"(better on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
         )
     by_size = comparison.row("weights by size")
     if mixed is not None and by_size is not None:
-        difference = _difference(measure.gain(mixed.mean, over=by_size.mean), measure)
-        sentences.append(f"{_beginning(mixed.name)} {difference} {by_size.name}.")
+        difference = difference_in_words(measure.gain(mixed.mean, over=by_size.mean), measure)
+        sentences.append(f"{beginning(mixed.name)} {difference} {by_size.name}.")
     learned = comparison.row("weighted normalized joint")
     alone = comparison.row("single-task")
     if learned is not None and alone is not None:
-        difference = _difference(measure.gain(learned.mean, over=alone.mean), measure)
+        difference = difference_in_words(measure.gain(learned.mean, over=alone.mean), measure)
         sentences.append(
             f"{learned.name.capitalize()} is {difference} training on the target's examples alone."
         )
     if learned is not None:
-        sentences += _of_sources(learned, comparison)
+        sentences += of_sources(learned, comparison)
+    return [*sentences, *warned(comparison), *left_out(comparison)]
+
+
+def of_mixture(comparison: Comparison) -> list[str]:
+    """Where the weight of a mixture is, which is what is asked of one."""
+    mixed = comparison.row(_MIXED)
+    if mixed is None or not mixed.weights:
+        return []
+    say = _where_found if (mixed.difference or 0.0) > 0 else _largest
+    return [say(mixed.weights, comparison.target)]
+
+
+def warned(comparison: Comparison) -> list[str]:
+    """What training has warned of, and in how many runs."""
     warnings = {row.name: row.warnings for row in comparison.rows}
-    sentences += _warned(warnings, runs=len(comparison.seeds))
-    if comparison.left_out:
-        sentences.append(_left_out(comparison.left_out))
-    return sentences
+    return _warned(warnings, runs=len(comparison.seeds))
 
 
-def _of_sources(learned: RowResult, comparison: Comparison) -> list[str]:
+def left_out(comparison: Comparison) -> list[str]:
+    """Which rows are not in the table, if any would have been."""
+    return [_left_out(comparison.left_out)] if comparison.left_out else []
+
+
+def of_sources(learned: RowResult, comparison: Comparison) -> list[str]:
     """What the weights say, where any is left to sources, and what is known beside chance."""
     sources = set(learned.weights) - {comparison.target}
     if not sources:
@@ -82,22 +95,22 @@ def _left_out(rows: dict[str, str]) -> str:
     )
 
 
-def _beginning(row: str) -> str:
+def beginning(row: str) -> str:
     """A row's name, with its verb.
 
     Example:
-        >>> _beginning("weighted joint"), _beginning("learned weights")
+        >>> beginning("weighted joint"), beginning("learned weights")
         ('Weighted joint is', 'Learned weights are')
     """
     return f"{row.capitalize()} {'are' if 'weights' in row else 'is'}"
 
 
-def _difference(gain: float, measure: Measure) -> str:
+def difference_in_words(gain: float, measure: Measure) -> str:
     """How one score is beside another, ready for the name of the other.
 
     Example:
         >>> from tawt.tasks import Measure
-        >>> [_difference(gain, Measure()) for gain in (0.054, -0.2, 0.0)]
+        >>> [difference_in_words(gain, Measure()) for gain in (0.054, -0.2, 0.0)]
         ['5.4 points better than', '20.0 points worse than', 'as good as']
     """
     if measure.shown(abs(gain)) == measure.shown(0.0):
@@ -134,28 +147,8 @@ def _where_found(weights: dict[str, float], target: str) -> str:
 
 
 def _largest(weights: dict[str, float], target: str) -> str:
-    """Which sources have more weight than others.
-
-    Example:
-        >>> _largest({"near": 0.6, "next": 0.3, "far": 0.1, "goal": 0.0}, "goal")
-        'The learned weights are largest on near (60%), and smallest on far (10%).'
-        >>> _largest({"near": 0.3, "next": 0.3, "far": 0.4}, "goal")
-        'The learned weights are about alike.'
-    """
-    sources = {name: share for name, share in weights.items() if name != target}
-    equal = sum(sources.values()) / len(sources)
-    ranked = sorted(sources, key=lambda name: -sources[name])
-    up = [name for name in ranked if sources[name] > 1.25 * equal]
-    down = [name for name in reversed(ranked) if sources[name] < 0.5 * equal]
-
-    def with_shares(names: list[str]) -> str:
-        return listed(f"{name} ({100 * sources[name]:.0f}%)" for name in names)
-
-    if not up and not down:
-        return "The learned weights are about alike."
-    parts = [f"largest on {with_shares(up)}"] if up else []
-    parts += [f"smallest on {with_shares(down)}"] if down else []
-    return f"The learned weights are {', and '.join(parts)}."
+    """Which sources have more weight than others."""
+    return largest_and_smallest({n: share for n, share in weights.items() if n != target})
 
 
 def _found(findings: dict[str, dict[str, int]], *, runs: int) -> list[str]:

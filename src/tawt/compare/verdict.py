@@ -1,0 +1,102 @@
+"""What a comparison came to, for its page: the answer first, and no p-value among it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tawt.compare.sources import main_row, verdicts_of
+from tawt.compare.tables import interval_text
+from tawt.compare.words import beginning, difference_in_words, left_out, of_mixture, of_sources
+from tawt.report.parts import Fact
+from tawt.report.words import metric_in_words
+
+if TYPE_CHECKING:
+    from tawt.compare.comparison import Comparison, RowResult
+
+ALONE = "single-task"
+"""The row that knows the target alone."""
+
+
+def best_row(comparison: Comparison) -> RowResult:
+    """The row with the best mean score."""
+    return max(comparison.rows, key=lambda row: comparison.measure.sign * row.mean)
+
+
+def opening_words(comparison: Comparison) -> list[str]:
+    """Which way of training is best, what learned weights gain, and what is known of sources."""
+    said = [_verdict(comparison), *of_mixture(comparison)]
+    learned = main_row(comparison)
+    if learned is not None:
+        said += of_sources(learned, comparison)
+    said += [_gain(row, comparison) for row in comparison.rows if row.learns and row.against]
+    return [*said, *left_out(comparison)]
+
+
+def facts_of(comparison: Comparison) -> list[Fact]:
+    """The answer in numbers."""
+    best, alone, measure = best_row(comparison), comparison.row(ALONE), comparison.measure
+    metric = metric_in_words(comparison.metric)
+    facts = [Fact(value=_shown(best.mean, comparison), said=f"{metric}, {best.name}")]
+    if alone is not None and alone is not best:
+        gain = measure.gain(best.mean, over=alone.mean)
+        unit = "points" if measure.title == "%" else measure.title
+        facts += [
+            Fact(value=_shown(alone.mean, comparison), said=f"{metric}, the target alone"),
+            Fact(
+                value=measure.shown_gain(gain),
+                said=f"{unit} over the target alone; better on {_wins(best, alone, comparison)}",
+                verdict="helps" if gain > 0 else "hurts",
+            ),
+        ]
+    learned = main_row(comparison)
+    if learned is not None and learned.findings:
+        counts = Counter(verdicts_of(learned, runs=len(comparison.seeds)).values())
+        facts.append(
+            Fact(
+                value=f"{counts['helps']} of {len(learned.findings)}",
+                said=f"sources help in most runs; {counts['hurts']} hurt, "
+                f"{counts['cannot tell']} cannot be told",
+                verdict="helps" if counts["helps"] else "unclear",
+            )
+        )
+    return facts
+
+
+def _verdict(comparison: Comparison) -> str:
+    best, alone = best_row(comparison), comparison.row(ALONE)
+    score = _shown(best.mean, comparison)
+    if alone is None:
+        return f"On {comparison.target}, {best.name} is best: {score}."
+    if alone is best:
+        if len(comparison.rows) == 1:
+            return f"On {comparison.target}, training on the target alone comes to {score}."
+        return f"On {comparison.target}, nothing is better than the target alone: {score}."
+    gain = comparison.measure.gain(best.mean, over=alone.mean)
+    if comparison.measure.shown(abs(gain)) == comparison.measure.shown(0.0):
+        return f"On {comparison.target}, nothing is better than the target alone: {score}."
+    by = comparison.measure.in_words(gain)
+    return (
+        f"On {comparison.target}, {best.name} is best: {score}, {by} better than the target alone."
+    )
+
+
+def _gain(row: RowResult, comparison: Comparison) -> str:
+    measure = comparison.measure
+    gain = difference_in_words(row.difference or 0.0, measure)
+    ends = interval_text(row.interval, measure=measure)
+    within = f"95% interval {ends}; " if ends else ""
+    wins = f"better on {row.wins} of {len(comparison.seeds)} seeds"
+    return f"{beginning(row.name)} {gain} {row.against} ({within}{wins})."
+
+
+def _wins(row: RowResult, other: RowResult, comparison: Comparison) -> str:
+    pairs = zip(row.scores, other.scores, strict=False)
+    wins = sum(comparison.measure.gain(ours, over=theirs) > 0 for ours, theirs in pairs)
+    return f"{wins} of {len(comparison.seeds)} seeds"
+
+
+def _shown(score: float, comparison: Comparison) -> str:
+    measure = comparison.measure
+    unit = "%" if measure.title == "%" else f" {measure.title}".rstrip()
+    return f"{measure.shown(score)}{unit}"
