@@ -11,10 +11,9 @@ import sys
 from html import escape
 from pathlib import Path
 
-from tawt.report.figures import averaged
-
 from tawt.compare import load_comparison
 from tawt.config.rows import slug
+from tawt.report.over_time import averaged
 from tawt.runs import RunFolder
 
 ROW = "weighted normalized joint"

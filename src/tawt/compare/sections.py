@@ -87,10 +87,10 @@ def labels_parts(comparison: Comparison, runs: Runs, records: Records) -> list[P
         else {}
     )
     names, left = shortened(sorted(ours, key=lambda name: -ours[name][1]), most=_LABELS)
-    rows = [[name, f"{ours[name][1]:g}", *_f1(name, ours, theirs)] for name in names]
+    rows = [[name, *_f1(name, ours, theirs), f"{ours[name][1]:g}"] for name in names]
     beside = ("F1, target alone", "difference") if theirs else ()
     table = Table(
-        headings=("label", "number", f"F1, {best.name}", *beside),
+        headings=("label", f"F1, {best.name}", *beside, "number"),
         rows=rows,
         note=f"Of {best.name}, mean over seeds."
         + (f" Left out: the {left} rarest labels." if left else ""),

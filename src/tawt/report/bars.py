@@ -40,7 +40,7 @@ def bars(rows: Sequence[Bar], *, label: str) -> str:
 
     Example:
         >>> bars([Bar(name="a<b", value=0.5)], label="shares").count("a&lt;b")
-        3
+        2
     """
     ends = [end for row in rows for end in (row.value, row.mark or 0, *(row.interval or ()))]
     scale = WIDTH / (max(ends, default=0.0) or 1.0)

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tawt.report.drawing import WIDTH, Anchor, name_and_words, path, text, whole
-from tawt.report.scales import Scale, Side, main_range, rounded_out, with_intervals, written
+from tawt.report.scales import Scale, Side, main_range, rounded_out, with_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,17 +46,15 @@ def dots(
     Example:
         >>> rows = [Dot(name="a", value=0.2), Dot(name="b", value=0.4)]
         >>> drawn = dots(rows, label="shares", scale=scale_for(rows))
-        >>> drawn.count("<circle"), ">0.4</text>" in drawn
+        >>> drawn.count("<circle"), ">0.40</text>" in drawn
         (2, True)
     """
     bottom = _ROW * len(rows)
-    span = scale.high - scale.low
     grid = []
-    for tick in scale.ticks(4):
+    for tick, said in scale.labelled(4, suffix=suffix):
         x = scale.at(tick)
         grid.append(path(f"M{x:.1f} 0V{bottom + 4}", "grid"))
         anchor: Anchor = "middle" if 20 < x < WIDTH - 20 else "start" if x <= 20 else "end"
-        said = written(tick, span=span) + suffix
         grid.append(text(x, bottom + 18, said, anchor=anchor, kind="dim"))
     if line is not None and scale.side(line) is None:
         grid.append(path(f"M{scale.at(line):.1f} 0V{bottom + 4}", "mark"))
@@ -73,7 +71,7 @@ def scale_for(
         rows: Of which those that are far worse than the rest are left off it.
         worse: Which side that is.
         holds: Values that are on it in any case.
-        whole: Whether all values are.
+        whole: Whether all values and intervals are.
     """
     values = [row.value for row in rows] or [0.0]
     low, high = (min(values), max(values)) if whole else main_range(values, worse=worse)
@@ -82,6 +80,9 @@ def scale_for(
     more += [row.mark for row in inside if row.mark is not None]
     low, high = min([low, *more]), max([high, *more])
     intervals = [row.interval for row in inside if row.interval is not None]
+    if whole:
+        ends = [end for interval in intervals for end in interval]
+        low, high = min([low, *ends]), max([high, *ends])
     low, high = rounded_out(*with_intervals((low, high), intervals))
     return Scale(low=low, high=high, start=_EDGE, end=WIDTH - _EDGE)
 
@@ -109,7 +110,7 @@ def _row(row: Dot, top: float, scale: Scale) -> str:
         parts.append(path(f"M{x:.1f} {middle - 6}l6 6l-6 6l-6 -6z", "mark"))
     parts.append(
         f'<circle class="fill {row.tone}" cx="{scale.at(row.value):.1f}" cy="{middle:g}" r="5.5">'
-        f"<title>{escape(f'{row.name}: {row.said}')}</title></circle>"
+        f"<title>{escape(row.said)}</title></circle>"
     )
     return "".join(parts)
 

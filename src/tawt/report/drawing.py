@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 WIDTH = 400
 NAME = 250
 """How wide a name may be beside what is said of it; the rest of it is cut off."""
+_SEEN = 100  # letters, more than there is room for
 _LETTER = 6.6  # of what is said, at 13 pixels
 
 Anchor = Literal["start", "middle", "end"]
@@ -42,9 +43,11 @@ def name_and_words(top: float, name: str, said: str) -> str:
     """A name, cut off where what is said at the right begins."""
     wide = max(NAME / 2, min(WIDTH - 8.0, WIDTH - 12 - _LETTER * len(said)))
     # An inner picture cuts off what is outside of it; the whole name is there to be pointed at.
+    title = f"<title>{escape(name)}</title>" if _LETTER * len(name) > wide else ""
+    seen = text(0, 14, name[:_SEEN])
     return (
-        f'<svg x="0" y="{top:g}" width="{wide:.0f}" height="18">{text(0, 14, name)}'
-        f"<title>{escape(name)}</title></svg>{text(WIDTH, top + 14, said, anchor='end')}"
+        f'<svg x="0" y="{top:g}" width="{wide:.0f}" height="18">{seen}{title}</svg>'
+        f"{text(WIDTH, top + 14, said, anchor='end')}"
     )
 
 

@@ -15,7 +15,6 @@ from tawt.report.scales import (
     main_range,
     rounded_out,
     with_intervals,
-    written,
 )
 from tawt.report.tones import tone
 
@@ -126,9 +125,10 @@ def _up(series: Sequence[Line], up: Upwards) -> Scale:
         values = [y for line in inside for _, y in line.points]
     low, high = min(values, default=0.0), max(values, default=1.0)
     bands = [(lower, upper) for line in series for _, lower, upper in line.band]
-    low, high = (
-        (min(low, high), max(low, high)) if not bands else with_intervals((low, high), bands)
-    )
+    if up.from_zero or up.by_ratio:
+        low, high = min([low, *(end for end, _ in bands)]), max([high, *(end for _, end in bands)])
+    else:  # which may be known badly at first
+        low, high = with_intervals((low, high), bands)
     ends = {"start": float(_HEIGHT - _BOTTOM), "end": float(_TOP)}
     if up.by_ratio:
         low = max(low, high * 1e-6, 1e-300)
@@ -141,25 +141,18 @@ def _up(series: Sequence[Line], up: Upwards) -> Scale:
 
 def _grid(x: Scale, y: Scale, up: Upwards, across: str) -> list[str]:
     found = []
-    for tick in y.ticks():
+    for tick, said in y.labelled(_TICKS, factor=up.factor, suffix=up.suffix):
         at = y.at(tick)
         found.append(path(f"M{_LEFT} {at:.1f}H{WIDTH - _RIGHT}", "grid"))
-        number = f"{tick:g}" if up.by_ratio else _number(tick, y, up)
-        found.append(text(_LEFT - 5, round(at + 4, 1), number, anchor="end", kind="dim"))
+        found.append(text(_LEFT - 5, round(at + 4, 1), said, anchor="end", kind="dim"))
     if up.line is not None and y.side(up.line) is None:
         found.append(path(f"M{_LEFT} {y.at(up.line):.1f}H{WIDTH - _RIGHT}", "mark"))
-    for tick in x.ticks(_TICKS):
+    for tick, said in x.labelled(_TICKS):
         at = round(x.at(tick), 1)
         anchor: Anchor = "end" if at > WIDTH - 30 else "middle"
-        said = f"{tick:g}" if isinstance(x, LogScale) else written(tick, span=x.high - x.low)
         found.append(text(at, _HEIGHT - 20, said, anchor=anchor, kind="dim"))
     middle = _LEFT + (WIDTH - _LEFT - _RIGHT) / 2
     return [*found, text(middle, _HEIGHT - 4, across, anchor="middle", kind="dim")]
-
-
-def _number(tick: float, y: Scale, up: Upwards) -> str:
-    span = up.factor * (y.high - y.low)
-    return written(up.factor * tick, span=span) + up.suffix
 
 
 def _line(line: Line, number: int, x: Scale, y: Scale) -> str:

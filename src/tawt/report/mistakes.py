@@ -51,14 +51,14 @@ def labels_table(found: Mapping[str, LabelScore], *, what: str, note: str = "") 
         note = f"{note} The {left} rarest labels are left out.".strip()
     return Table(
         note=note,
-        headings=("label", what, "precision", "recall", "F1"),
+        headings=("label", "F1", "precision", "recall", what),
         rows=[
             [
                 name,
-                f"{found[name].support:g}",
+                Cell(text=f"{100 * found[name].f1:.1f}", share=found[name].f1),
                 f"{100 * found[name].precision:.1f}",
                 f"{100 * found[name].recall:.1f}",
-                Cell(text=f"{100 * found[name].f1:.1f}", share=found[name].f1),
+                f"{found[name].support:g}",
             ]
             for name in kept
         ],

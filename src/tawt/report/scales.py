@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Side = Literal["low", "high"]
+Tick = tuple[float, str]
 
 _FAR = 2.0  # times the span of all others: a value this far from them is off the scale
 _SOME = 0.1  # of their size: nearer ones stay, however close to each other the others are
@@ -39,6 +40,25 @@ class Scale:
         share = (self._measure(held) - self._measure(self.low)) / span if span else 0.5
         return self.start + share * (self.end - self.start)
 
+    def step(self, most: int) -> float:
+        """Between two ticks."""
+        return step_of(self.high - self.low, most=most)
+
+    def labelled(self, most: int, *, factor: float = 1.0, suffix: str = "") -> list[Tick]:
+        """Ticks, and what is written beside them.
+
+        Args:
+            most: How many.
+            factor: What values are multiplied by to be written.
+            suffix: After numbers.
+
+        Example:
+            >>> Scale(low=0.0, high=0.5, start=0, end=1).labelled(2, factor=100, suffix="%")
+            [(0.0, '0%'), (0.25, '25%'), (0.5, '50%')]
+        """
+        step = factor * self.step(most)
+        return [(tick, written(factor * tick, step=step) + suffix) for tick in self.ticks(most)]
+
     def side(self, value: float) -> Side | None:
         """On which side a value is off the scale, if it is."""
         slack = 1e-9 * (self.high - self.low)
@@ -53,7 +73,7 @@ class Scale:
             >>> Scale(low=0.0, high=0.31, start=0, end=1).ticks()
             [0.0, 0.1, 0.2, 0.3]
         """
-        step = step_of(self.high - self.low, most=most)
+        step = self.step(most)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [round(k * step, 12) for k in range(first, last + 1)]
 
@@ -82,6 +102,10 @@ class LogScale(Scale):
         found = [float(f"{part}e{k}") for k in near for part in (1, 2, 5)]
         return [value for value in found if self.side(value) is None]
 
+    def labelled(self, most: int, *, factor: float = 1.0, suffix: str = "") -> list[Tick]:
+        """Ticks, and what is written beside them."""
+        return [(tick, f"{factor * tick:g}{suffix}") for tick in self.ticks(most)]
+
     def _measure(self, value: float) -> float:
         return math.log(max(value, 1e-300))
 
@@ -100,17 +124,18 @@ def step_of(span: float, *, most: int) -> float:
     return float(f"{step:.6g}")
 
 
-def written(value: float, *, span: float) -> str:
+def written(value: float, *, step: float) -> str:
     """A value at the edge of a picture, with the decimals that its neighbours need.
 
+    Args:
+        value: To be written.
+        step: To the next one.
+
     Example:
-        >>> written(0.25, span=1.0), written(2000.0, span=10000.0)
-        ('0.25', '2,000')
+        >>> written(0.5, step=0.25), written(2000.0, step=500.0)
+        ('0.50', '2,000')
     """
-    step = step_of(span, most=5)
-    digits = max(0, min(6, -math.floor(math.log10(step) + 1e-9)))
-    if digits and abs(step * 10**digits - round(step * 10**digits)) > 1e-6:
-        digits += 1
+    digits = next((k for k in range(9) if math.isclose(round(step, k), step)), 9)
     text = f"{value:,.{digits}f}"
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from tawt.report.drawing import WIDTH, path, text, whole
-from tawt.report.scales import Scale, rounded_out, written
+from tawt.report.drawing import WIDTH, Anchor, path, text, whole
+from tawt.report.scales import Scale, rounded_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,13 +40,13 @@ def scatter(spots: Sequence[Spot], *, label: str, across: str) -> str:
     x = _scale([spot.x for spot in spots], start=_LEFT, end=WIDTH - _RIGHT)
     y = _scale([spot.y for spot in spots], start=_HEIGHT - _BOTTOM, end=_TOP)
     grid = []
-    for tick in y.ticks(4):
+    for tick, said in y.labelled(4):
         grid.append(path(f"M{_LEFT} {y.at(tick):.1f}H{WIDTH - _RIGHT}", "grid"))
-        said = written(tick, span=y.high - y.low)
         grid.append(text(_LEFT - 6, round(y.at(tick) + 4, 1), said, anchor="end", kind="dim"))
-    for tick in x.ticks(4):
-        said = written(tick, span=x.high - x.low)
-        grid.append(text(round(x.at(tick), 1), _HEIGHT - 20, said, anchor="middle", kind="dim"))
+    for tick, said in x.labelled(4):
+        at = round(x.at(tick), 1)
+        anchor: Anchor = "end" if at > WIDTH - 30 else "middle"
+        grid.append(text(at, _HEIGHT - 20, said, anchor=anchor, kind="dim"))
     middle = _LEFT + (WIDTH - _LEFT - _RIGHT) / 2
     grid.append(text(middle, _HEIGHT - 4, across, anchor="middle", kind="dim"))
     drawn = [

@@ -19,7 +19,7 @@ REST = "rest"
 """Of all that is beyond these."""
 _SHADES = (
     *(("#123f6b", "#d7ecfb"), ("#1b5a93", "#a9d3f2"), ("#2f75b3", "#7db9e6")),
-    *(("#4a8ac2", "#5a9fd6"), ("#6a9cc9", "#4586c0"), ("#7f93a6", "#557a9c")),
+    *(("#4a8ac2", "#5a9fd6"), ("#5a8ebd", "#4586c0"), ("#74889b", "#557a9c")),
 )
 TONES: Mapping[str, tuple[str, str]] = {
     "c0": ("#0072b2", "#4ea8de"),

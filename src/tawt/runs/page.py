@@ -8,7 +8,7 @@ from tawt import files
 from tawt.errors import RunError
 from tawt.report import Part, Table, build_page
 from tawt.runs.folder import PAGE, RunFolder
-from tawt.runs.parts import run_parts
+from tawt.runs.parts import run_parts, short_parts
 from tawt.runs.reading import record_of
 from tawt.runs.words import facts_of, opening_words, warnings_of
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_IN_FULL = 3
-"""Runs that a page has all of; of more, their scores and sources."""
+_IN_FULL, _IN_SHORT = 2, 8
+"""Runs of which a page has all, and then those of which it has the sources."""
 
 
 def write_page(path: Path) -> None:
@@ -49,15 +49,17 @@ def runs_page(paths: Sequence[Path]) -> str:
         Part(
             title=record["name"],
             note=" ".join([*opening_words(record), *warnings_of(record)]),
-            parts=run_parts(folder, record, in_full=place < _IN_FULL),
+            parts=run_parts(folder, record) if place < _IN_FULL else short_parts(record),
             is_folded=place > 0,
         )
-        for place, (folder, record) in enumerate(pairs)
+        for place, (folder, record) in enumerate(pairs[: _IN_FULL + _IN_SHORT])
     ]
+    left = len(pairs) - len(inside)
+    more = f" Of the last {left} there are scores alone." if left else ""
     return build_page(
         title="Runs beside each other",
         lead=[
-            f"{len(records)} runs.",
+            f"{len(records)} runs.{more}",
             *(f"{record['name']}: {opening_words(record)[0]}" for record in records),
         ],
         parts=[_scores(records), *inside],

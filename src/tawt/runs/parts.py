@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tawt.report import Figure, Part, Table, over_time
+from tawt.report import Cell, Figure, Part, Table, over_time
 from tawt.report.learning import dev_curve, learning_figure, loss_figure
+from tawt.report.parts import shortened
 from tawt.report.sources import ranked, sources_figure
 from tawt.report.units import how_measured, left_out, unit_tables
 from tawt.report.words import interval_of, times
@@ -19,25 +21,28 @@ if TYPE_CHECKING:
     from tawt.runs.folder import RunFolder
 
 _TARGETS = 3  # of which errors are shown
+_ROWS = 60  # of the table of final weights
 
 
-def run_parts(folder: RunFolder, record: dict[str, Any], *, in_full: bool = True) -> list[Part]:
+def run_parts(folder: RunFolder, record: dict[str, Any]) -> list[Part]:
     """What a page shows of one run, the most important first.
 
     Args:
         folder: Of the run.
         record: What the run came to.
-        in_full: Whether it shows errors, and groups and examples, which take most of the room.
     """
     updates = updates_of(folder)
     found: list[Part | None] = [sources_part(record)]
-    if in_full:
-        for target in [*record["scores"]][:_TARGETS]:
-            found += mistakes_parts(folder, record, target)
-    found += [_training(record), _weights(updates)]
-    if in_full:
-        found.append(_units(folder, updates))
+    for target in [*record["scores"]][:_TARGETS]:
+        found += mistakes_parts(folder, record, target)
+    found += [_training(record), _weights(updates), _units(folder, updates)]
     return [part for part in found if part is not None]
+
+
+def short_parts(record: dict[str, Any]) -> list[Part]:
+    """What a page shows of a run beside many others."""
+    found = sources_part(record)
+    return [] if found is None else [replace(found, tables=())]
 
 
 def sources_part(record: Mapping[str, Any]) -> Part | None:
@@ -62,15 +67,23 @@ def sources_part(record: Mapping[str, Any]) -> Part | None:
 
 def _final_weights(record: Mapping[str, Any], *, has_findings: bool) -> Table:
     effects = {source.name: source.cell for source in sources_of(record)}
-    rows = []
-    for name, share in record["weights"].items():
+    rows: list[list[str | Cell]] = []
+    names, left = shortened([*record["weights"]], most=_ROWS)
+    if left:
+        names = sorted(record["weights"], key=lambda name: -record["weights"][name])[:_ROWS]
+    for name in names:
+        share = record["weights"][name]
         finding = record.get("findings", {}).get(name)
         found = [name, f"{share:.4f}", _number(record["multipliers"].get(name))]
         passes = record.get("passes", {}).get(name)
         found.append("" if passes is None else times(passes))
         more = [interval_of(finding), effects.get(name, "")] if has_findings else []
         rows.append([*found, *more])
+    rest = 1 - sum(record["weights"][name] for name in names)
     return Table(
+        note=f"Left out: the {left} smallest, which have {100 * rest:.0f}% together."
+        if left
+        else "",
         headings=(
             *("task", "share ω", "multiplier of each example", "passes"),
             *(["90% interval of the share", "effect on the target"] if has_findings else []),
