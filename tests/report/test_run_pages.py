@@ -261,10 +261,10 @@ def test_a_comparison_says_which_way_is_best_before_anything_else(compared):
     comparison, folder = compared
     found = scored(comparison, single_task=[40, 42])
     text = text_of(comparison_page(found, folder))
-    assert "is best: 51.0%, 10.0 points better than the target alone." in text
+    assert "is best: accuracy of 51.0%, 10.0 points better than the target alone." in text
     alone = scored(comparison, single_task=[80, 82])
     text = text_of(comparison_page(alone, folder))
-    assert "nothing is better than the target alone: 81.0%." in text
+    assert "nothing is better than the target alone: accuracy of 81.0%." in text
 
 
 def test_p_values_come_last_and_in_one_place(compared):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tawt.compare.comparison import Comparison, RowResult
     from tawt.report.scales import Side
 
+_FEW = 2  # rows, of which the better one needs no such warning
+
 
 def scores_figure(comparison: Comparison) -> Figure:
     """The mean of each row with its 95% interval over seeds, and every seed's score."""
@@ -36,6 +38,8 @@ def scores_figure(comparison: Comparison) -> Figure:
         note += f" {listed(off).capitalize()} {they} far off, and left of the scale of the others."
         if measure.lower_is_better:
             note = note.replace("left of the scale", "right of the scale")
+    if len(rows) > _FEW:
+        note += " The best of many rows is so by chance too: its lead is somewhat too large."
     label = "Test scores: " + ", ".join(f"{row.name} {row.said}" for row in rows)
     return Figure(
         drawing=dots(

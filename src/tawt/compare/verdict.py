@@ -65,7 +65,7 @@ def facts_of(comparison: Comparison) -> list[Fact]:
 
 def _verdict(comparison: Comparison) -> str:
     best, alone = best_row(comparison), comparison.row(ALONE)
-    score = _shown(best.mean, comparison)
+    score = f"{metric_in_words(comparison.metric)} of {_shown(best.mean, comparison)}"
     if alone is None:
         return f"On {comparison.target}, {best.name} is best: {score}."
     if alone is best:
@@ -98,5 +98,4 @@ def _wins(row: RowResult, other: RowResult, comparison: Comparison) -> str:
 
 def _shown(score: float, comparison: Comparison) -> str:
     measure = comparison.measure
-    unit = "%" if measure.title == "%" else f" {measure.title}".rstrip()
-    return f"{measure.shown(score)}{unit}"
+    return f"{measure.shown(score)}{'%' if measure.title == '%' else ''}"

@@ -1,4 +1,10 @@
-"""What pages are made of: parts, figures, tables, and one self-contained HTML file of them."""
+"""What pages are made of: parts, figures, tables, and one self-contained HTML file of them.
+
+A page is `build_page`: the verdict in sentences (`lead`) and numbers (`Fact`), what to be careful
+about (`cautions`), and parts. What several pages show is made here once: sources with intervals
+(`sources`), rows with intervals (`dots`), learning curves (`learning`), labels and errors
+(`mistakes`), weights over time (`over_time`), groups and examples (`units`).
+"""
 
 from tawt.extras import need
 
