@@ -1,7 +1,7 @@
 """Colours of what is drawn, by a name that is a class of the page's style.
 
-They are those of Okabe and Ito, which the colour-blind can tell apart, made darker for light paper
-and lighter for the dark, so that each stands out from the paper three to one.
+They go by those of Okabe and Ito, which the colour-blind can tell apart, made darker for light
+paper and lighter for the dark, so that each stands out from the paper three to one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TONES: Mapping[str, tuple[str, str]] = {
     "c2": ("#008a64", "#2fbf93"),
     "c3": ("#b5578c", "#d98cb8"),
     "c4": ("#a87400", "#e0a93b"),
-    "c5": ("#2a86bd", "#8fd0f5"),
+    "c5": ("#8c564b", "#d0a796"),
     "c6": ("#7a52c7", "#ab8cf0"),
     REST: ("#7d858d", "#8a939c"),
     **{f"s{k}": pair for k, pair in enumerate(_SHADES)},
