@@ -262,6 +262,9 @@ def test_a_comparison_says_which_way_is_best_before_anything_else(compared):
     found = scored(comparison, single_task=[40, 42])
     text = text_of(comparison_page(found, folder))
     assert "is best: accuracy of 51.0%, 10.0 points better than the target alone." in text
+    assert "may be chance" not in text
+    unsure = scored(comparison, single_task=[40, 51])
+    assert "That lead may be chance" in text_of(comparison_page(unsure, folder))
     alone = scored(comparison, single_task=[80, 82])
     text = text_of(comparison_page(alone, folder))
     assert "nothing is better than the target alone: accuracy of 81.0%." in text

@@ -15,7 +15,7 @@ from tawt.compare.sections import (
     units_parts,
     weights_parts,
 )
-from tawt.compare.tables import cells
+from tawt.compare.tables import HEADINGS, P_VALUES, cells
 from tawt.compare.verdict import facts_of, opening_words
 from tawt.compare.words import warned
 from tawt.paths import slug
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.compare.comparison import Comparison
-
-_SHOWN = 7
-"""Columns of a row before those of the tests."""
-_HEADINGS = ("", "score", "± seeds", "against", "difference", "95% interval", "better on")
 
 
 def comparison_page(comparison: Comparison, folder: Path) -> str:
@@ -64,13 +60,15 @@ def comparison_page(comparison: Comparison, folder: Path) -> str:
 
 def _rows_part(comparison: Comparison) -> Part:
     seeds, measure = len(comparison.seeds), comparison.measure
+    places = [at for at in range(len(HEADINGS)) if at not in P_VALUES]
+    rows = [cells(row, seeds=seeds, measure=measure) for row in comparison.rows]
     return Part(
         title="Ways of training",
         figures=[scores_figure(comparison)],
         tables=[
             Table(
-                headings=_HEADINGS,
-                rows=[cells(row, seeds=seeds, measure=measure)[:_SHOWN] for row in comparison.rows],
+                headings=[HEADINGS[at] for at in places],
+                rows=[[row[at] for at in places] for row in rows],
                 note="Difference: to the row that it should beat, with the 95% interval of a "
                 "paired bootstrap over test examples.",
             )

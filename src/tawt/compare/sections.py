@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tawt.compare.sources import main_row, row_sources
-from tawt.compare.tables import HEADINGS, caption, cells
+from tawt.compare.tables import HEADINGS, P_VALUES, caption, cells
 from tawt.compare.verdict import ALONE, best_row
 from tawt.report import Cell, Part, Table, over_time
 from tawt.report.parts import shortened
@@ -173,7 +173,7 @@ def runs_part(comparison: Comparison, records: Records) -> Part:
 def tests_part(comparison: Comparison) -> Part | None:
     """All p-values, in one place."""
     seeds, measure = len(comparison.seeds), comparison.measure
-    places = (0, 3, 7, 8, 9)
+    places = [0, HEADINGS.index("against"), *P_VALUES]
     tested = [row for row in comparison.rows if row.against is not None]
     if not tested:
         return None

@@ -10,6 +10,7 @@ from tawt.compare.tables import interval_text
 from tawt.compare.words import beginning, difference_in_words, left_out, of_mixture, of_sources
 from tawt.report.parts import Fact
 from tawt.report.words import metric_in_words
+from tawt.significance import interval
 
 if TYPE_CHECKING:
     from tawt.compare.comparison import Comparison, RowResult
@@ -25,7 +26,7 @@ def best_row(comparison: Comparison) -> RowResult:
 
 def opening_words(comparison: Comparison) -> list[str]:
     """Which way of training is best, what learned weights gain, and what is known of sources."""
-    said = [_verdict(comparison), *of_mixture(comparison)]
+    said = [_verdict(comparison), *_doubt(comparison), *of_mixture(comparison)]
     learned = main_row(comparison)
     if learned is not None:
         said += of_sources(learned, comparison)
@@ -79,6 +80,23 @@ def _verdict(comparison: Comparison) -> str:
     return (
         f"On {comparison.target}, {best.name} is best: {score}, {by} better than the target alone."
     )
+
+
+def _doubt(comparison: Comparison) -> list[str]:
+    """Whether other seeds may say otherwise of the best row beside the target alone."""
+    best, alone, measure = best_row(comparison), comparison.row(ALONE), comparison.measure
+    if alone is None or alone is best:
+        return []
+    pairs = zip(best.scores, alone.scores, strict=False)
+    ends = interval([measure.gain(ours, over=theirs) for ours, theirs in pairs])
+    if ends is None:
+        return ["From one seed nothing says that another would agree."]
+    if ends[0] > 0:
+        return []
+    return [
+        f"That lead may be chance: over seeds its 95% interval is "
+        f"{interval_text(ends, measure=measure)}."
+    ]
 
 
 def _gain(row: RowResult, comparison: Comparison) -> str:

@@ -61,7 +61,8 @@ def headlines(record: Mapping[str, Any]) -> list[Headline]:
 
 def sources_of(record: Mapping[str, Any]) -> list[Source]:
     """The sources of a run: what each counts, and whether it helps."""
-    targets = {*record["scores"]}
+    named = record.get("target", [])
+    targets = {*record["scores"], *([named] if isinstance(named, str) else named)}
     known = record.get("findings", {})
     found = []
     for name, share in record["weights"].items():
