@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Runs = Mapping[str, Sequence[RunFolder]]
     Records = Mapping[str, Sequence[dict[str, Any]]]
 
-_LABELS, _SOURCES, _RUNS = 40, 60, 100  # rows of a table
+_LABELS, _SOURCES, _RUNS = 40, 400, 100  # rows of a table
 _WITH_UNITS = 2  # ways of training of which single examples are shown
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tawt.runs.folder import RunFolder
 
 _TARGETS = 3  # of which errors are shown
-_ROWS = 60  # of the table of final weights
+_ROWS = 400  # of the table of final weights
 
 
 def run_parts(folder: RunFolder, record: dict[str, Any]) -> list[Part]:
