@@ -45,7 +45,7 @@ def distance_page(values: Values) -> str:
     )
     measures = Part(
         title="By every measure",
-        note="The darker a cell, the farther the source by that measure.",
+        note="The stronger the colour of a cell, the farther the source by that measure.",
         tables=[measures_map(values, order)],
     )
     parts = [far, measures]
@@ -53,7 +53,7 @@ def distance_page(values: Values) -> str:
         parts.append(
             Part(
                 title="From every task to every other",
-                note="Trained distances; the darker, the farther.",
+                note="Trained distances; the stronger the colour, the farther.",
                 tables=[distance_map(values)],
             )
         )
