@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tawt.compare import load_comparison
 from tawt.config.rows import slug
-from tawt.report.figures import averaged
+from tawt.report.over_time import averaged
 from tawt.runs import RunFolder
 
 ROW = "weighted normalized joint"

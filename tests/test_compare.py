@@ -797,7 +797,7 @@ def test_a_folder_that_has_all_rows_opens_and_shows_them_once_when_asked_again(e
 def test_a_comparison_leaves_its_table_and_page(study, tmp_path):
     found = compared(study, tmp_path, rows=TWO[:2], seeds=[0])
     assert (tmp_path / "comparison.md").read_text() == markdown(found)
-    assert "Plotly" in (tmp_path / "report.html").read_text()
+    assert "Ways of training" in (tmp_path / "report.html").read_text()
     assert not (tmp_path / "single-task" / "0" / "report.html").exists()
 
 

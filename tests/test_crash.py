@@ -24,7 +24,7 @@ pytestmark = pytest.mark.crash
 
 FORKS = """
 import json, os, sys
-import plotly.graph_objects, torch._dynamo, tawt.cli.actions  # what a run loads later
+import jinja2, torch._dynamo, tawt.cli.actions  # what a run loads later
 from tawt.cli.app import main
 
 def child(arguments, out, err):

@@ -141,15 +141,13 @@ def test_a_file_that_is_cut_short_or_gone(damaged, call, name):
         ("weights.jsonl", "report"),
     ],
 )
-def test_values_deep_inside(damaged, call, monkeypatch, name, command):  # fmt: skip
+def test_values_deep_inside(damaged, call, name, command):  # fmt: skip
     """Any place of the file, with any kind of value, or without one."""
-    monkeypatch.setattr("tawt.report.page.get_plotlyjs", lambda: "")  # four megabytes a page
     (arguments,) = [each for each in commands(damaged) if each[0] == command]
     check_deep(damaged / name, arguments, call)
 
 
-def test_a_comparison_and_values_deep_inside(in_process, study, tmp_path, call, monkeypatch):
-    monkeypatch.setattr("tawt.report.page.get_plotlyjs", lambda: "")
+def test_a_comparison_and_values_deep_inside(in_process, study, tmp_path, call):
     folder = tmp_path / "compared"
     compare(
         load(study.path),
@@ -162,8 +160,7 @@ def test_a_comparison_and_values_deep_inside(in_process, study, tmp_path, call, 
     check_deep(folder / "comparison.json", ("report", folder), call)
 
 
-def test_distances_and_values_deep_inside(trainings, study, tmp_path, call, monkeypatch):
-    monkeypatch.setattr("tawt.report.page.get_plotlyjs", lambda: "")
+def test_distances_and_values_deep_inside(trainings, study, tmp_path, call):
     folder = tmp_path / "distances"
     study.set("epochs", 1).set("target_epochs", 1)
     assert call("distance", study.path, "--seeds", 1, "--out", folder, "--quiet")[0] == 0

@@ -1,6 +1,5 @@
 """`tawt distance`: what it shows and leaves; `test_distance_folder.py` is about its folder."""
 
-import html
 import json
 import re
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from tawt.files.whole import read_sealed, write_sealed
 from tests.conftest import labelled
-from tests.test_report import BROWSER, HOSTILE, Page, opened, plots
+from tests.test_report import BROWSER, HOSTILE, Page, opened
 
 SEEDS, ONE_SEED = ("--seeds", "2", "--jobs", "1"), ("--seeds", "1", "--jobs", "1")
 MIXTURE = ("--weights", "mostly=near:0.75,far:0.25")
@@ -196,12 +195,9 @@ def test_names_are_escaped_in_the_page(call, study, trainings):
     text = Path("d", "report.html").read_text()
     page = Page(text)
     assert not {"img", "b"} & set(page.tags)
-    assert page.tags.count("script") == text.count("</script") == 3
+    assert "script" not in page.tags
+    assert "</script" not in text
     assert HOSTILE in "".join(page.text)
-    specs = json.loads(re.search(r'id="specs">(.*?)</script>', text, re.DOTALL).group(1))
-    labels = json.dumps(specs, ensure_ascii=False)
-    assert html.escape("<img src=x", quote=False) in labels
-    assert "<" not in labels.replace("<extra></extra>", "")
 
 
 @pytest.mark.browser
@@ -213,10 +209,9 @@ def test_the_page_opens_in_a_browser_with_its_plots_and_no_complaint(
     assert call("distance", study.path, *ONE_SEED, "--matrix", "--out", "d", "--quiet")[0] == 0
     document, said = opened(Path("d", "report.html").read_text(), tmp_path)
     assert said == []
-    drawn = plots(document)
-    assert drawn.keys() == {"plot-0", "plot-1", "plot-2"}
-    assert all(count >= 1 for count in drawn.values())
-    assert "img" not in Page(document).tags
+    tags = Page(document).tags
+    assert tags.count("figure") >= 3  # gains, distances, estimates against them
+    assert "img" not in tags
 
 
 def test_the_page_is_made_again_from_the_folder(call, study, trainings):
@@ -236,7 +231,7 @@ def test_the_page_is_made_again_from_the_folder(call, study, trainings):
 
 def test_a_folder_with_estimates_that_are_no_longer_made_is_shown_with_them(call, study, trainings):
     assert call("distance", study.path, *ONE_SEED, "--out", "d", "--quiet")[0] == 0
-    assert '"nce"' not in Path("d", "report.html").read_text()
+    assert ">nce<" not in Path("d", "report.html").read_text()
     values = result("d")
     for number, found in enumerate(values["estimates"]["goal"].values()):
         found |= {"nce": -0.5 * number, "logme": 0.1, "h_score": 1.0, "transrate": 2.0}
@@ -246,7 +241,7 @@ def test_a_folder_with_estimates_that_are_no_longer_made_is_shown_with_them(call
     status, _, err = call("report", "d")
     assert (status, err) == (0, "")
     page = Path("d", "report.html").read_text()
-    for words in ('"nce"', '"logme"', "alignment (\\u03c1 = 0.50)", "nce (\\u03c1 = 0.75)"):
+    for words in (">nce<", ">logme<", "alignment (ρ = 0.50)", "nce (ρ = 0.75)"):
         assert words in page
 
 

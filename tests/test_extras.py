@@ -148,7 +148,7 @@ def test_an_extra_is_enough_for_the_package_that_asks_for_it(package):
     [
         ("typer", ["--help"], "cli"),
         ("yaml", ["train", "study.yaml"], "cli"),
-        ("plotly", ["demo", "--seeds", "1"], "cli"),
+        ("jinja2", ["demo", "--seeds", "1"], "cli"),
         ("sklearn", ["demo"], "cli"),
         ("transformers", ["reproduce", "table-main", "--scale", "tiny"], "text"),
     ],

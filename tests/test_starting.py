@@ -12,7 +12,7 @@ from tawt.runs import Options
 from tests.corpora.studies import CorpusStudy
 
 LATER = (
-    *("datasets", "matplotlib", "pandas", "peft", "plotly.graph_objs", "pyarrow", "sklearn"),
+    *("datasets", "matplotlib", "pandas", "peft", "pyarrow", "sklearn"),
     *("scipy.stats", "tensorboard", "torch._inductor.compile_fx", "torchvision"),
 )
 """What tables, plots, other kinds of data and compiled models need, and a first step does not."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SERVE = "from benchmarks.attack.forks import serve; serve()"
 _LOADED_LATER = (
-    *("plotly.graph_objects", "torch._dynamo", "transformers"),
+    *("jinja2", "torch._dynamo", "transformers"),
     *("tawt.cli.actions", "tawt.cli.distances", "tawt.text.encoding"),
 )
 _ENVIRONMENT = {

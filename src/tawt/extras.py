@@ -22,7 +22,7 @@ LIBRARIES = {
     "corpora": ("pyarrow", "filelock", *_TEXT),
     "lora": ("peft", "pyarrow", "filelock", *_TEXT),
     "trainer": ("transformers", "accelerate"),
-    "cli": ("typer", "rich", "yaml", "filelock", "scipy", "plotly", "jinja2", "optuna", *_ARRAYS),
+    "cli": ("typer", "rich", "yaml", "filelock", "scipy", "jinja2", "optuna", *_ARRAYS),
 }
 """Names of modules, by the extra that brings them."""
 

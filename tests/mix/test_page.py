@@ -8,7 +8,7 @@ from tawt.mix.page import mix_page
 from tawt.mix.study import EQUAL, LEARNED
 from tests.mix.cases import COURSES, answer
 from tests.mix.test_answering import SURE
-from tests.test_report import BROWSER, HOSTILE, Page, opened
+from tests.test_report import BROWSER, HOSTILE, Page, measured
 
 LONG = "a-corpus-with-a-name-that-goes-on-and-on-" * 4
 
@@ -80,19 +80,5 @@ def test_the_bars_of_weights_that_are_not_to_be_used_are_called_what_they_are(tm
 @pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
 @pytest.mark.parametrize("width", [360, 390, 1200])
 def test_the_page_is_no_wider_than_its_screen(page, tmp_path, width):
-    """In a frame of that width, since a window has a least width of its own."""
-    measured = page.replace(
-        "</body>",
-        "<script>document.title = document.documentElement.scrollWidth + ' of ' + "
-        "document.documentElement.clientWidth;"
-        "parent.document.title = document.title;</script></body>",
-    )
-    frame = (
-        f'<!doctype html><iframe width="{width}" height="900" style="border:0" srcdoc="'
-        f'{measured.replace("&", "&amp;").replace(chr(34), "&quot;")}"></iframe>'
-    )
-    document, said = opened(frame, tmp_path)
-    assert said == []
-    title = re.search(r"<title>(\d+) of (\d+)</title>", document)
-    assert title is not None
-    assert int(title[1]) <= int(title[2]) <= width
+    wide, screen, _ = measured(page, tmp_path, width)
+    assert wide <= screen <= width

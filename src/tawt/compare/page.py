@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tawt.compare.figures import scores
+from tawt.compare.figures import curves_figure, scores_figure
 from tawt.compare.folder import CONFIG
-from tawt.compare.tables import HEADINGS, caption, cells
-from tawt.compare.words import in_words
+from tawt.compare.sections import (
+    final_weights_part,
+    labels_parts,
+    runs_part,
+    sources_part,
+    tests_part,
+    units_parts,
+    weights_parts,
+)
+from tawt.compare.tables import HEADINGS, P_VALUES, cells
+from tawt.compare.verdict import facts_of, opening_words
+from tawt.compare.words import warned
 from tawt.paths import slug
-from tawt.report import Plot, Section, build_page, figures
+from tawt.report import Part, Table, build_page
 from tawt.runs.folder import RunFolder
-from tawt.runs.page import run_section, time_plots
-from tawt.runs.reading import record_of, updates_of
+from tawt.runs.reading import record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from tawt.compare.comparison import Comparison
@@ -23,42 +31,53 @@ if TYPE_CHECKING:
 
 def comparison_page(comparison: Comparison, folder: Path) -> str:
     """The page of a comparison, from its table and its run folders."""
-    sections = [
-        section
-        for row in sorted(comparison.rows, key=lambda row: not row.learns)
-        for section in _row_sections(row.name, folder / slug(row.name), comparison.seeds)
+    runs = {
+        row.name: [RunFolder(folder / slug(row.name) / str(seed)) for seed in comparison.seeds]
+        for row in comparison.rows
+    }
+    records = {name: [record_of(run) for run in found] for name, found in runs.items()}
+    parts = [
+        _rows_part(comparison),
+        sources_part(comparison, records),
+        *labels_parts(comparison, runs, records),
+        _curves_part(comparison, records),
+        *weights_parts(comparison, runs),
+        final_weights_part(comparison),
+        *units_parts(comparison, runs),
+        runs_part(comparison, records),
+        tests_part(comparison),
     ]
     return build_page(
         title=f"{comparison.target}: which data helped",
-        lead=in_words(comparison),
-        headings=HEADINGS,
-        rows=[
-            cells(row, seeds=len(comparison.seeds), measure=comparison.measure)
-            for row in comparison.rows
-        ],
-        caption=caption(comparison),
-        plots=[Plot("scores", "Scores", scores(comparison))],
-        sections=sections,
+        lead=opening_words(comparison),
+        facts=facts_of(comparison),
+        cautions=warned(comparison),
+        parts=[part for part in parts if part is not None],
         about={"circumstances": comparison.circumstances, "seconds": comparison.seconds},
         config=(folder / CONFIG).read_text(encoding="utf-8", errors="replace"),
     )
 
 
-def _row_sections(name: str, folder: Path, seeds: Sequence[int]) -> list[Section]:
-    runs = [RunFolder(folder / str(seed)) for seed in seeds]
-    key = slug(name)
-    single = [
-        run_section(run, record_of(run), position=f"{key}-{seed}", title=f"{name}, seed {seed}")
-        for run, seed in zip(runs, seeds, strict=True)
-    ]
-    updates = [updates_of(run) for run in runs]
-    if not all(updates):
-        return single  # weights that do not move need no plot of how they did
-    over_seeds = Section(
-        title=name,
-        plots=time_plots(f"{key}-mean", figures.averaged(updates)),
-        final={},
-        is_open=True,
-        note=f"Mean over {len(seeds)} seeds.",
+def _rows_part(comparison: Comparison) -> Part:
+    seeds, measure = len(comparison.seeds), comparison.measure
+    places = [at for at in range(len(HEADINGS)) if at not in P_VALUES]
+    rows = [cells(row, seeds=seeds, measure=measure) for row in comparison.rows]
+    return Part(
+        title="Ways of training",
+        figures=[scores_figure(comparison)],
+        tables=[
+            Table(
+                headings=[HEADINGS[at] for at in places],
+                rows=[[row[at] for at in places] for row in rows],
+                note="Difference: to the row that it should beat, with the 95% interval of a "
+                "paired bootstrap over test examples.",
+            )
+        ],
     )
-    return [over_seeds, *single]
+
+
+def _curves_part(comparison: Comparison, records: dict[str, list[dict[str, Any]]]) -> Part | None:
+    figure = curves_figure(comparison, records)
+    if figure is None:
+        return None
+    return Part(title="How training went", note="Mean over seeds.", figures=[figure])

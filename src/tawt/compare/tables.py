@@ -26,6 +26,8 @@ HEADINGS = (
     "p bootstrap",
     "p over seeds",
 )
+P_VALUES = [at for at, heading in enumerate(HEADINGS) if heading.startswith("p ")]
+"""Places of those that tests are in."""
 
 
 def cells(row: RowResult, *, seeds: int, measure: Measure) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tawt.compare.best import ALONE, best_in_words
 from tawt.compare.target_passes import uneven_passes
-from tawt.report.words import listed
+from tawt.report.words import largest_and_smallest, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,45 +25,53 @@ _QUOTED_OR_NUMBER = re.compile(r"('[^']*')|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 def in_words(comparison: Comparison) -> list[str]:
     """What happened, in a few sentences that follow from the numbers."""
+    sentences = [*best_row_in_words(comparison), *of_mixture(comparison)]
     measure = comparison.measure
-    sentences = _best_row(comparison)
     mixed = comparison.row(_MIXED)
-    if mixed is not None and mixed.weights:  # which sources they are is what is asked of a mixture
-        say = _where_found if (mixed.difference or 0.0) > 0 else _largest
-        sentences.append(say(mixed.weights, comparison.target))
     gained = [row for row in comparison.rows if row.learns and row.difference is not None]
     for row in sorted(gained, key=lambda row: -(row.difference or 0)):
         sure = f"{_how_sure(row.p_value)} over test examples"
         if row.p_seeds is not None:
             sure += f", {_how_sure(row.p_seeds)} over seeds"
         sentences.append(
-            f"{_beginning(row.name)} {_difference(row.difference or 0.0, measure)} "
+            f"{beginning(row.name)} {difference_in_words(row.difference or 0.0, measure)} "
             f"{row.against} "
             f"(better on {row.wins} of {len(comparison.seeds)} seeds; {sure})."
         )
     by_size = comparison.row("weights by size")
     if mixed is not None and by_size is not None:
-        difference = _difference(measure.gain(mixed.mean, over=by_size.mean), measure)
-        sentences.append(f"{_beginning(mixed.name)} {difference} {by_size.name}.")
-    learned = _learned_row(comparison)
+        difference = difference_in_words(measure.gain(mixed.mean, over=by_size.mean), measure)
+        sentences.append(f"{beginning(mixed.name)} {difference} {by_size.name}.")
+    learned = learned_row(comparison)
     alone = comparison.row(ALONE)
     if learned is not None and alone is not None:
-        difference = _difference(measure.gain(learned.mean, over=alone.mean), measure)
+        difference = difference_in_words(measure.gain(learned.mean, over=alone.mean), measure)
         sentences.append(
             f"{learned.name.capitalize()} is {difference} training on the target's examples alone."
         )
     if learned is not None:
-        sentences += _of_sources(learned, comparison)
+        sentences += of_sources(learned, comparison)
+    return [*sentences, *warned(comparison), *left_out(comparison)]
+
+
+def of_mixture(comparison: Comparison) -> list[str]:
+    """Where the weight of a mixture is, which is what is asked of one."""
+    mixed = comparison.row(_MIXED)
+    if mixed is None or not mixed.weights:
+        return []
+    say = _where_found if (mixed.difference or 0.0) > 0 else _largest
+    return [say(mixed.weights, comparison.target)]
+
+
+def warned(comparison: Comparison) -> list[str]:
+    """How rows differ in passes over the target, and what training has warned of."""
     passes = {row.name: row.passes for row in comparison.rows}
-    sentences += uneven_passes(passes, target=comparison.target)
+    uneven = uneven_passes(passes, target=comparison.target)
     warnings = {row.name: row.warnings for row in comparison.rows}
-    sentences += _warned(warnings, runs=len(comparison.seeds))
-    if comparison.left_out:
-        sentences.append(_left_out(comparison.left_out))
-    return sentences
+    return [*uneven, *_warned(warnings, runs=len(comparison.seeds))]
 
 
-def _best_row(comparison: Comparison) -> list[str]:
+def best_row_in_words(comparison: Comparison) -> list[str]:
     """Which row is the best, where there are others and what tests say of them is known."""
     best = comparison.best
     row = None if best is None else comparison.row(best.name)
@@ -74,13 +82,18 @@ def _best_row(comparison: Comparison) -> list[str]:
     ]
 
 
-def _learned_row(comparison: Comparison) -> RowResult | None:
+def learned_row(comparison: Comparison) -> RowResult | None:
     """The row whose weights are learned from equal ones, in a paradigm that trains the target."""
     found = (comparison.row(name) for name in _LEARNED)
     return next((row for row in found if row is not None), None)
 
 
-def _of_sources(learned: RowResult, comparison: Comparison) -> list[str]:
+def left_out(comparison: Comparison) -> list[str]:
+    """Which rows are not in the table, if any would have been."""
+    return [_left_out(comparison.left_out)] if comparison.left_out else []
+
+
+def of_sources(learned: RowResult, comparison: Comparison) -> list[str]:
     """What the weights say, where any is left to sources, and what is known beside chance."""
     sources = set(learned.weights) - {comparison.target}
     if not sources:
@@ -105,22 +118,22 @@ def _left_out(rows: dict[str, str]) -> str:
     )
 
 
-def _beginning(row: str) -> str:
+def beginning(row: str) -> str:
     """A row's name, with its verb.
 
     Example:
-        >>> _beginning("weighted joint"), _beginning("learned weights")
+        >>> beginning("weighted joint"), beginning("learned weights")
         ('Weighted joint is', 'Learned weights are')
     """
     return f"{row.capitalize()} {'are' if 'weights' in row else 'is'}"
 
 
-def _difference(gain: float, measure: Measure) -> str:
+def difference_in_words(gain: float, measure: Measure) -> str:
     """How one score is beside another, ready for the name of the other.
 
     Example:
         >>> from tawt.tasks import Measure
-        >>> [_difference(gain, Measure()) for gain in (0.054, -0.2, 0.0)]
+        >>> [difference_in_words(gain, Measure()) for gain in (0.054, -0.2, 0.0)]
         ['5.4 points better than', '20.0 points worse than', 'as good as']
     """
     if measure.shown(abs(gain)) == measure.shown(0.0):
@@ -157,28 +170,8 @@ def _where_found(weights: dict[str, float], target: str) -> str:
 
 
 def _largest(weights: dict[str, float], target: str) -> str:
-    """Which sources have more weight than others.
-
-    Example:
-        >>> _largest({"near": 0.6, "next": 0.3, "far": 0.1, "goal": 0.0}, "goal")
-        'The learned weights are largest on near (60%), and smallest on far (10%).'
-        >>> _largest({"near": 0.3, "next": 0.3, "far": 0.4}, "goal")
-        'The learned weights are about alike.'
-    """
-    sources = {name: share for name, share in weights.items() if name != target}
-    equal = sum(sources.values()) / len(sources)
-    ranked = sorted(sources, key=lambda name: -sources[name])
-    up = [name for name in ranked if sources[name] > 1.25 * equal]
-    down = [name for name in reversed(ranked) if sources[name] < 0.5 * equal]
-
-    def with_shares(names: list[str]) -> str:
-        return listed(f"{name} ({100 * sources[name]:.0f}%)" for name in names)
-
-    if not up and not down:
-        return "The learned weights are about alike."
-    parts = [f"largest on {with_shares(up)}"] if up else []
-    parts += [f"smallest on {with_shares(down)}"] if down else []
-    return f"The learned weights are {', and '.join(parts)}."
+    """Which sources have more weight than others."""
+    return largest_and_smallest({n: share for n, share in weights.items() if n != target})
 
 
 def _found(findings: dict[str, dict[str, int]], *, runs: int) -> list[str]:

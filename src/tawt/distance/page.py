@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import plotly.graph_objects as go
-
-from tawt.distance.estimates import NEARER_IF_LARGER, READABLE, as_distance
-from tawt.report import build_page, titled
+from tawt.distance.estimates import NEARER_IF_LARGER, as_distance
+from tawt.distance.figures import (
+    against_truth,
+    distance_map,
+    gains_figure,
+    measures_map,
+    trained_figure,
+)
+from tawt.report import Fact, Part, Table, build_page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 Values = dict[str, Any]
 """Of `distance.json`."""
@@ -21,7 +24,6 @@ Values = dict[str, Any]
 HEADINGS = ("source", "distance\nwrong answers", "distance\nclipped loss", "estimate", "gain",
             "verdict", "recommendation")  # fmt: skip
 _ABOUT = ("seeds", "seconds", "versions", "machine", "commit")
-_SHOWN = ("leep", "tangent")
 NOT_GAINS = (
     "Where it was measured, no estimate ordered sources by what they gain the target; it says "
     "which are likely to have the smaller trained distance."
@@ -30,24 +32,66 @@ NOT_GAINS = (
 
 def distance_page(values: Values) -> str:
     """The page."""
-    plots = {"How far, by every measure": measures_map(values)}
+    order = names(values)
+    far = Part(
+        title="How far is each source",
+        note=caption(values),
+        figures=[*gains_figure(values, order), *trained_figure(values, order)],
+        tables=[
+            Table(
+                headings=[heading.replace("\n", ", ") for heading in HEADINGS], rows=table(values)
+            )
+        ],
+    )
+    measures = Part(
+        title="By every measure",
+        note="The stronger the colour of a cell, the farther the source by that measure.",
+        tables=[measures_map(values, order)],
+    )
+    parts = [far, measures]
     if len(values["trained"]) > 1:
-        plots["From every task to every other"] = distance_map(values)
+        parts.append(
+            Part(
+                title="From every task to every other",
+                note="Trained distances; the stronger the colour, the farther.",
+                tables=[distance_map(values)],
+            )
+        )
     if values["trained"]:
-        plots["Estimates against the trained distance"] = against_truth(values)
+        parts.append(
+            Part(
+                title="Estimates against the trained distance",
+                note="Every dot is a source of a target. From bottom to top, the estimate, from "
+                "the nearest source of a target to the farthest; ρ is Spearman's.",
+                figures=against_truth(values),
+            )
+        )
     return build_page(
         title=f"{values['target']}: how far is each source",
         lead=sentences(values),
-        headings=[heading.replace("\n", ", ") for heading in HEADINGS],
-        rows=table(values),
-        caption=caption(values),
-        plots=titled(plots),
+        facts=_facts(values),
+        parts=parts,
         about={
             **{name: values[name] for name in _ABOUT if name in values},
             "rates": values["rates"],
             "open constants": values["open_constants"],
         },
     )
+
+
+def _facts(values: Values) -> list[Fact]:
+    """How many sources are worth using, as far as it was tried."""
+    counts = {
+        word: sum(gain["recommendation"] == word for gain in values["gains"].values())
+        for word in ("use", "skip", "not enough evidence")
+    }
+    tones = {"use": "helps", "skip": "hurts", "not enough evidence": "unclear"}
+    return [
+        Fact(value=f"{count}", said=f"to {word}" if word != "not enough evidence" else word,
+             verdict=tones[word])
+        for word, count in counts.items()
+        if values["gains"]
+    ]  # fmt: skip
 
 
 def names(values: Values) -> list[str]:
@@ -153,130 +197,6 @@ def sentences(values: Values) -> list[str]:
             f"weight is {beta} (β)."
         )
     return said
-
-
-def measures_map(values: Values) -> go.Figure:
-    """Every measure of every source, coloured by its place from the nearest to the farthest."""
-    target, rows = values["target"], names(values)
-    trained, estimates = values["trained"].get(target, {}), values["estimates"][target]
-    columns: dict[str, list[float | None]] = {}
-    if trained:
-        columns["trained, clipped loss"] = [_mean(trained, name, "clipped") for name in rows]
-        wrong = [_mean(trained, name, "zero_one") for name in rows]
-        if None not in wrong:
-            columns["trained, wrong"] = wrong
-    for estimate in reversed(READABLE):
-        found = [estimates.get(name, {}).get(estimate) for name in rows]
-        if any(value is not None for value in found):
-            columns[estimate] = found
-    places = [_places(found, turned=name in NEARER_IF_LARGER) for name, found in columns.items()]
-    return _heat_map(
-        z=[list(row) for row in zip(*places, strict=True)],
-        text=[[_number(v) for v in row] for row in zip(*columns.values(), strict=True)],
-        x=list(columns),
-        y=rows,
-        title="place",
-    )
-
-
-def distance_map(values: Values) -> go.Figure:
-    """Trained distances of all pairs of tasks."""
-    targets = list(values["trained"])
-    rows = [*values["sources"], values["target"]]
-    z = [
-        [
-            values["trained"][target].get(name, {}).get("clipped", {}).get("mean")
-            for target in targets
-        ]
-        for name in rows
-    ]
-    return _heat_map(
-        z=z, text=[[_number(v) for v in row] for row in z], x=targets, y=rows, title="distance"
-    )
-
-
-def against_truth(values: Values) -> go.Figure:
-    """Estimates, from the nearest (0) to the farthest (1) of a target, by the trained distance."""
-    figure = go.Figure()
-    for estimate in reversed(READABLE):
-        x, y, labels = [], [], []
-        for target, distances in values["trained"].items():
-            known = values["estimates"].get(target, {})
-            both = [name for name in distances if known.get(name, {}).get(estimate) is not None]
-            found = [known[name][estimate] for name in both]
-            x += [distances[name]["clipped"]["mean"] for name in both]
-            y += _scaled(found, turned=estimate in NEARER_IF_LARGER)
-            labels += [f"{html.escape(name, quote=False)} for {html.escape(target, quote=False)}"
-                       for name in both]  # fmt: skip
-        if not x:
-            continue
-        rho = values["correlations"].get(estimate)
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=y,
-                text=labels,
-                mode="markers",
-                marker={"size": 9},
-                name=estimate if rho is None else f"{estimate} (ρ = {rho:.2f})",
-                visible=True if estimate in _SHOWN else "legendonly",
-                hovertemplate="%{text}: %{x:.3f}<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title="trained distance (clipped loss)")
-    figure.update_yaxes(title="estimate, nearest to farthest")
-    return figure
-
-
-def _heat_map(
-    *,
-    z: Sequence[Sequence[float | None]],
-    text: Sequence[Sequence[str]],
-    x: Sequence[str],
-    y: Sequence[str],
-    title: str,
-) -> go.Figure:
-    figure = go.Figure(
-        go.Heatmap(
-            z=z,
-            text=text,
-            x=[html.escape(name, quote=False) for name in x],
-            y=[html.escape(name, quote=False) for name in y],
-            texttemplate="%{text}",
-            colorscale="Cividis",
-            reversescale=True,
-            colorbar={"title": title},
-            hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
-        )
-    )
-    # Tasks may be called by numbers, and are no numbers.
-    figure.update_yaxes(type="category", autorange="reversed", automargin=True)
-    figure.update_xaxes(type="category", automargin=True)
-    figure.update_layout(height=140 + 34 * len(y))
-    return figure
-
-
-def _places(found: Sequence[float | None], *, turned: bool) -> list[float | None]:
-    """From 0, the nearest, to 1.
-
-    Example:
-        >>> _places([0.5, None, 0.1], turned=False)
-        [1.0, None, 0.0]
-    """
-    known = sorted({value for value in found if value is not None}, reverse=turned)
-    most = max(1, len(known) - 1)
-    return [None if value is None else known.index(value) / most for value in found]
-
-
-def _scaled(found: Sequence[float], *, turned: bool) -> list[float]:
-    values = np.asarray(found, dtype=float) * (-1 if turned else 1)
-    span = float(np.ptp(values)) if len(values) else 0.0
-    return [0.5] * len(values) if span == 0 else ((values - values.min()) / span).tolist()
-
-
-def _mean(trained: Mapping[str, Any], name: str, loss: str) -> float | None:
-    found: Mapping[str, float] = trained.get(name, {}).get(loss) or {}
-    return found.get("mean")
 
 
 def _number(value: float | None) -> str:

@@ -9,9 +9,10 @@ from tawt.mix.folder import CONFIG
 from tawt.mix.tables import CORPORA, LOSSES, corpus_cells, interval_text, loss_cells, percent
 from tawt.mix.use import how_to_use
 from tawt.mix.words import in_words
-from tawt.report.figures import COLOURS
-from tawt.report.plain import Part, build_plain_page
-from tawt.report.svg import Bar, Line, bars, colour, lines
+from tawt.report import Figure, Part, Table, build_page
+from tawt.report.bars import Bar, bars
+from tawt.report.lines import Line, lines, thinned
+from tawt.report.tones import REST, SERIES, tone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ def mix_page(found: MixResult, folder: Path) -> str:
         found: The answer.
         folder: Where the configuration is.
     """
-    return build_plain_page(
+    return build_page(
         title=f"A mixture for {found.target}",
         lead=in_words(found),
         parts=[_weights(found), _losses(found), _course(found), _use()],
@@ -42,12 +43,17 @@ def _weights(found: MixResult) -> Part:
         note="Bars: learned weights, the mean over the second half of the steps and over seeds, "
         "and the 95% interval over seeds. Grey strokes: weights by size. In the table: what to use "
         f"for {short(found.wanted)} {found.unit}, and how often that passes over each source.",
-        figure=bars(
-            [_bar(corpus) for corpus in found.corpora],
-            label=f"Learned weights of the sources for {found.target}",
-        ),
-        headings=CORPORA,
-        rows=[corpus_cells(corpus) for corpus in found.corpora],
+        figures=[
+            Figure(
+                drawing=bars(
+                    [_bar(corpus) for corpus in found.corpora],
+                    label=f"Learned weights of the sources for {found.target}",
+                )
+            )
+        ],
+        tables=[
+            Table(headings=CORPORA, rows=[corpus_cells(corpus) for corpus in found.corpora]),
+        ],
     )
 
 
@@ -71,26 +77,31 @@ def _losses(found: MixResult) -> Part:
         f"{found.steps:,} steps ({short(found.amount)} {found.unit}) on the sources: mean over "
         f"{seeds} seed{'s' if seeds > 1 else ''}. In brackets the 95% interval of the difference, "
         "paired by seed.",
-        headings=LOSSES,
-        rows=[loss_cells(row, found) for row in found.losses],
+        tables=[Table(headings=LOSSES, rows=[loss_cells(row, found) for row in found.losses])],
     )
 
 
 def _course(found: MixResult) -> Part:
     names = [corpus.name for corpus in found.corpora]
+    course, every = thinned(found.course)
     series = [
-        Line(name=name, points=[(point.step, point.weights[name]) for point in found.course])
+        Line(name=name, points=[(point.step, point.weights[name]) for point in course])
         for name in names
     ]
-    shown = len(COLOURS)
-    legend = [(colour(place), name) for place, name in enumerate(names[:shown])]
+    shown = len(SERIES)
+    legend = [(tone(place), name) for place, name in enumerate(names[:shown])]
     if len(names) > shown:
-        legend.append((colour(shown), f"{len(names) - shown} others"))
+        legend.append((REST, f"{len(names) - shown} others"))
     return Part(
         title="How the weights moved",
-        note="Learned weights after each update, averaged over seeds.",
-        figure=lines(series, label="Learned weights over training", across="step"),
-        legend=legend,
+        note="Learned weights after each update, averaged over seeds."
+        + (f" Drawn is one of every {every} updates." if every > 1 else ""),
+        figures=[
+            Figure(
+                drawing=lines(series, label="Learned weights over training", across="step"),
+                legend=legend,
+            )
+        ],
     )
 
 

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from tawt.report.parts import Cell, Table, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _LONGEST = 300
+_SOURCES, _ROWS = 8, 30  # that are shown
 _MEASURED = {
     "forward": "exactly, by forward mode",
     "mixed": "by forward mode in mixed precision",
     "differences": "by differences of two forward passes",
 }
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A text, an image, or both."""
-
-    text: str = ""
-    image: str = ""
-    """A PNG in base64."""
-
-
-@dataclass(frozen=True)
-class UnitTable:
-    """A heading, what it shows, and rows."""
-
-    title: str
-    note: str
-    headings: tuple[str, ...]
-    rows: list[list[Cell]]
 
 
 def how_measured(updates: Sequence[Mapping[str, Any]]) -> str:
@@ -51,36 +34,52 @@ def how_measured(updates: Sequence[Mapping[str, Any]]) -> str:
     return f"{said}, with an error of about {100 * max(errors):.2g}%." if errors else f"{said}."
 
 
-def unit_tables(shown: Mapping[str, Any] | None) -> list[UnitTable]:
+def unit_tables(shown: Mapping[str, Any] | None) -> list[Table]:
     """What a run left in `units.json`, as tables."""
     if shown is None:
         return []
-    found = [_groups(source, rows) for source, rows in shown["groups"].items()]
-    if shown["are_examples"]:
-        found += _of_examples(shown)
-    found += [_labels(source, rows) for source, rows in shown["labels"].items() if rows]
-    return found
+    groups, _ = shortened([*shown["groups"].items()], most=_SOURCES)
+    labels, _ = shortened([pair for pair in shown["labels"].items() if pair[1]], most=_SOURCES)
+    examples = _of_examples(shown) if shown["are_examples"] else []
+    return [
+        *(_groups(source, rows) for source, rows in groups),
+        *examples,
+        *(_labels(source, rows) for source, rows in labels),
+    ]
 
 
-def _groups(source: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+def left_out(shown: Mapping[str, Any] | None) -> str:
+    """Of how many sources there are no tables; nothing where there are of all."""
+    if shown is None:
+        return ""
+    of_each = ([*shown["groups"]], [name for name, rows in shown["labels"].items() if rows])
+    left = max(shortened(names, most=_SOURCES)[1] for names in of_each)
+    return f"Of {left} more sources the groups and labels are in units.json alone." if left else ""
+
+
+def _groups(source: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     ordered = sorted(rows, key=lambda row: -row["weight"])
-    return UnitTable(
+    kept, left = shortened(ordered, most=_ROWS)
+    if left:
+        kept = [*ordered[: _ROWS // 2], *ordered[-_ROWS // 2 :]]
+    return Table(
         title=f"{source}: groups",
-        note="Weight is what an example of the group counts beside the average one of the source.",
+        note="Weight is what an example of the group counts beside the average one of the source."
+        + (f" Left out: {left} groups in between." if left else ""),
         headings=("group", "examples", "weight", "alignment"),
         rows=[
             [
-                Cell(row["group"]),
-                Cell(str(row["examples"])),
-                Cell(f"{row['weight']:.3f}"),
-                Cell(_known(row["alignment"])),
+                row["group"],
+                str(row["examples"]),
+                f"{row['weight']:.3f}",
+                _known(row["alignment"]),
             ]
-            for row in ordered
+            for row in kept
         ],
     )
 
 
-def _of_examples(shown: Mapping[str, Any]) -> list[UnitTable]:
+def _of_examples(shown: Mapping[str, Any]) -> list[Table]:
     """Runs of earlier versions ranked examples by their weight, whatever their label."""
     beside = "Weight is what an example counts beside the average one of its source."
     if "agree_less" not in shown:
@@ -101,8 +100,8 @@ def _of_examples(shown: Mapping[str, Any]) -> list[UnitTable]:
     ]
 
 
-def _agree_less(rows: Sequence[Mapping[str, Any]]) -> UnitTable:
-    return UnitTable(
+def _agree_less(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(
         title="Labels that agree less as a whole",
         note="Their examples' mean alignment is below that of the source's others by more than "
         "chance. That is about the label, and what the target has to do with it: it says nothing "
@@ -110,32 +109,34 @@ def _agree_less(rows: Sequence[Mapping[str, Any]]) -> UnitTable:
         headings=("label", "source", "examples", "mean alignment", "of the others"),
         rows=[
             [
-                Cell(row["label"]),
-                Cell(row["source"]),
-                Cell(str(row["examples"])),
-                Cell(_with_error(row)),
-                Cell(_known(row["others"])),
+                row["label"],
+                row["source"],
+                str(row["examples"]),
+                _with_error(row),
+                _known(row["others"]),
             ]
             for row in rows
         ],
     )
 
 
-def _labels(source: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+def _labels(source: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     aligned = all("alignment" in row for row in rows)  # not in runs of earlier versions
-    return UnitTable(
+    kept, left = shortened(rows, most=_ROWS)
+    return Table(
         title=f"{source}: means by label",
         note="Over the examples that have the label. A weight of 1 is the average of the source"
-        + ("; after ±, the standard error." if aligned else "."),
+        + ("; after ±, the standard error." if aligned else ".")
+        + (f" Left out: {left} rarer labels." if left else ""),
         headings=("label", "examples", "weight", *(["alignment"] if aligned else [])),
         rows=[
             [
-                Cell(row["label"]),
-                Cell(str(row["examples"])),
-                Cell(f"{row['weight']:.3f}"),
-                *([Cell(_with_error(row))] if aligned else []),
+                row["label"],
+                str(row["examples"]),
+                f"{row['weight']:.3f}",
+                *([_with_error(row)] if aligned else []),
             ]
-            for row in rows
+            for row in kept
         ],
     )
 
@@ -146,11 +147,12 @@ def _with_error(row: Mapping[str, Any]) -> str:
     return mean if error is None else f"{mean} ± {error:.2g}"
 
 
-def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> UnitTable:
+def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     compared = all("deviation" in row for row in rows)
-    return UnitTable(
+    return Table(
         title=title,
         note=note,
+        is_prose=True,
         headings=(
             *("example", "label", "weight", "alignment"),
             *(["deviation"] if compared else []),
@@ -158,13 +160,13 @@ def _examples(title: str, note: str, rows: Sequence[Mapping[str, Any]]) -> UnitT
         ),
         rows=[
             [
-                Cell(_short(row["text"]), row.get("image", "")),
-                Cell(_short(str(row["label"]))),
-                Cell(f"{row['weight']:.3f}"),
-                Cell(_known(row["alignment"])),
-                *([Cell(_known(row["deviation"]))] if compared else []),
-                Cell(row["source"]),
-                Cell(str(row["example"])),
+                Cell(text=_short(row["text"]), image=row.get("image", "")),
+                _short(str(row["label"])),
+                f"{row['weight']:.3f}",
+                _known(row["alignment"]),
+                *([_known(row["deviation"])] if compared else []),
+                row["source"],
+                str(row["example"]),
             ]
             for row in rows
         ],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
 from scipy import stats
 
+from tawt.report import Figure
+from tawt.report.lines import Line, Upwards, lines
+from tawt.report.tones import shaded
 from tawt.reproduce.captions import counted
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
@@ -103,7 +104,7 @@ class DistanceFigure:
                     for record in records
                 ],
             },
-            figures={"Accuracy by size of the target": _figure(single, learned)},
+            figures=[_figure(single, learned)],
         )
 
 
@@ -164,20 +165,23 @@ def _said(single: _Scores, learned: dict[str, _Scores]) -> list[str]:
     return said
 
 
-def _figure(single: _Scores, learned: dict[str, _Scores]) -> go.Figure:
-    figure = go.Figure()
-    sizes = [int(size) for size in single]
-    colours = sample_colorscale("Viridis", [0.9 * float(rate) for rate in learned])
-    for (rate, scores), colour in zip(learned.items(), colours, strict=True):
-        figure.add_trace(_line(sizes, scores, f"flip rate {rate}", {"color": colour}))
-    style = {"color": "#D55E00", "dash": "dash", "width": 3}
-    figure.add_trace(_line(sizes, single, "single-task", style))
-    figure.update_xaxes(type="log", title="examples of the target")
-    figure.update_yaxes(title="test accuracy (%)")
-    figure.update_layout(height=480)
-    return figure
+def _figure(single: _Scores, learned: dict[str, _Scores]) -> Figure:
+    names = [f"flip rate {rate}" for rate in learned]
+    found = dict(zip(names, learned.values(), strict=True))
+    shown = shaded(len(found))
+    series = [Line(name="single-task", points=_means(single), tone="c1", dashed=True)]
+    series += [
+        Line(name=name, points=_means(scores), tone=tone)
+        for (name, scores), tone in zip(found.items(), shown, strict=True)
+    ]
+    up = Upwards(factor=1.0, suffix="%", from_zero=False)
+    title = "Accuracy by size of the target"
+    return Figure(
+        title=title,
+        drawing=lines(series, label=title, across="examples of the target", up=up, by_ratio=True),
+        legend=[("c1", "single-task"), *zip(shown, names, strict=True)],
+    )
 
 
-def _line(sizes: Sequence[int], scores: _Scores, name: str, style: dict[str, Any]) -> go.Scatter:
-    means = [float(np.mean(values)) for values in scores.values()]
-    return go.Scatter(x=sizes, y=means, mode="lines+markers", line=style, name=name)
+def _means(scores: _Scores) -> list[tuple[float, float]]:
+    return [(float(size), float(np.mean(values))) for size, values in scores.items()]

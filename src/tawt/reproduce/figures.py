@@ -1,64 +1,81 @@
-"""Plots of reproduced experiments."""
+"""Pictures of reproduced experiments."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
+from tawt.report import Figure
+from tawt.report.dots import Dot, dots, scale_for
+from tawt.report.lines import Line, Upwards, lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tawt.reproduce.plan import Plan
-    from tawt.reproduce.scores import ScoreRow
+    from tawt.reproduce.scores import Number, ScoreRow
 
-OURS, PAPER = "#0072B2", "#D55E00"
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+OURS, PAPER = "c0", "c1"
+_POINTS = Upwards(factor=1.0, suffix="", from_zero=True, line=0.0)
+_FEWEST = 2
 
 
-def gains_figure(plan: Plan, rows: Sequence[ScoreRow]) -> go.Figure:
+def gains_figures(plan: Plan, rows: Sequence[ScoreRow]) -> list[Figure]:
     """What each weighted row gains over the plain one, every seed, beside what the paper's did."""
-    figure = go.Figure()
     columns = list(plan.columns)
-    weighted = [row for row in rows if row.against is not None]
-    for row, symbol in zip(weighted, _SYMBOLS * len(weighted), strict=False):
-        numbers = row.numbers[: len(columns)]
-        figure.add_trace(
-            go.Scatter(
-                x=columns,
-                y=[number.gain for number in numbers],
-                mode="markers+lines" if _is_scale(columns) else "markers",
-                marker={"symbol": symbol, "size": 11, "color": OURS},
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [_reach(n.gains, n.gain, above=True) for n in numbers],
-                    "arrayminus": [_reach(n.gains, n.gain, above=False) for n in numbers],
-                },
-                name=f"{row.name}, here",
-            )
+    draw = _by_size if len(columns) >= _FEWEST and all(map(str.isdigit, columns)) else _by_column
+    figures = [
+        draw(row.name, columns, row.numbers[: len(columns)])
+        for row in rows
+        if row.against is not None
+    ]
+    return [figure for figure in figures if figure is not None]
+
+
+def _by_column(name: str, columns: Sequence[str], numbers: Sequence[Number]) -> Figure | None:
+    """A row for each column of the table."""
+    rows = [
+        Dot(
+            name=column,
+            value=number.gain,
+            interval=(min(number.gains), max(number.gains)) if len(number.gains) > 1 else None,
+            mark=number.paper_gain,
+            said=_said(number),
         )
-        figure.add_trace(
-            go.Scatter(
-                x=columns,
-                y=[number.paper_gain for number in numbers],
-                mode="markers+lines" if _is_scale(columns) else "markers",
-                marker={"symbol": f"{symbol}-open", "size": 11, "color": PAPER},
-                name=f"{row.name}, the paper",
-            )
-        )
-    figure.update_xaxes(type="category", title="", automargin=True)
-    figure.update_yaxes(title="improvement over plain, points", zeroline=True)
-    figure.update_layout(height=420)
-    return figure
+        for column, number in zip(columns, numbers, strict=True)
+        if number.gain is not None
+    ]
+    if not rows:
+        return None
+    label = f"Gains of {name}: " + ", ".join(f"{row.name} {row.said}" for row in rows)
+    drawing = dots(rows, label=label, scale=scale_for(rows, holds=[0.0], whole=True), line=0.0)
+    return Figure(
+        title=f"{name}: improvement over plain, points",
+        drawing=drawing,
+        note="Dots: here, from the least to the greatest seed; diamonds: the paper.",
+    )
 
 
-def _is_scale(columns: Sequence[str]) -> bool:
-    return all(column.isdigit() for column in columns)
+def _by_size(name: str, columns: Sequence[str], numbers: Sequence[Number]) -> Figure | None:
+    """From left to right, as columns are sizes."""
+    pairs = [(float(column), number) for column, number in zip(columns, numbers, strict=True)]
+    ours = [(size, number.gain) for size, number in pairs if number.gain is not None]
+    theirs = [(size, number.paper_gain) for size, number in pairs if number.paper_gain is not None]
+    if not ours:
+        return None
+    band = [(size, min(n.gains), max(n.gains)) for size, n in pairs if len(n.gains) > 1]
+    series = [
+        Line(name="here", points=ours, band=band, tone=OURS),
+        Line(name="the paper", points=theirs, tone=PAPER, dashed=True),
+    ]
+    title = f"{name}: improvement over plain, points"
+    drawing = lines(series, label=title, across="size", up=_POINTS, by_ratio=ours[0][0] > 0)
+    return Figure(
+        title=title,
+        drawing=drawing,
+        legend=[(OURS, "here, from the least to the greatest seed"), (PAPER, "the paper")],
+    )
 
 
-def _reach(gains: Sequence[float], mean: float | None, *, above: bool) -> float:
-    """How far single seeds lie from the mean."""
-    if mean is None:
-        return 0.0
-    return max(gains) - mean if above else mean - min(gains)
+def _said(number: Number) -> str:
+    theirs = "" if number.paper_gain is None else f" (the paper {number.paper_gain:+.2f})"
+    return f"{number.gain:+.1f}{theirs}"

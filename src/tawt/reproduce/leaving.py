@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tawt import files
-from tawt.report import build_page, titled
+from tawt.report import Part, Table, build_page
 from tawt.reproduce.writing import as_json, as_latex, as_markdown
 
 if TYPE_CHECKING:
@@ -40,11 +40,20 @@ def leave(result: Result, folder: Path) -> Path:
     )
     page = build_page(
         title=f"{result.experiment}: {result.title}",
-        lead=result.said,
-        headings=result.headings,
-        rows=[[cell.replace(" (", "\n(") for cell in row] for row in result.rows],
-        caption=result.caption,
-        plots=titled(result.figures),
+        lead=result.said or [result.title],
+        parts=[
+            *([Part(title="In a picture", figures=result.figures)] if result.figures else []),
+            Part(
+                title="In numbers",
+                note=result.caption,
+                tables=[
+                    Table(
+                        headings=result.headings,
+                        rows=[[cell.replace(" (", "\n(") for cell in row] for row in result.rows],
+                    )
+                ],
+            ),
+        ],
         about={key: result.data[key] for key in _ABOUT if key in result.data},
     )
     files.write(own / "report.html", page)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from tawt.report import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,5 +23,4 @@ class Result:
     """What the numbers are, and every departure from the paper."""
     data: dict[str, Any]
     """All of it as JSON."""
-    figures: dict[str, go.Figure] = field(default_factory=dict)
-    """By title."""
+    figures: list[Figure] = field(default_factory=list)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
 
+from tawt.report import Figure
+from tawt.report.dots import Dot, dots, off_scale, scale_for
+from tawt.report.words import listed
 from tawt.reproduce.captions import counted
 from tawt.reproduce.choices import Once, score
 from tawt.reproduce.figures import OURS, PAPER
@@ -76,7 +78,7 @@ def samples_result(
             "majority": majority,
             **{name: first[name] for name in ("versions", "machine", "commit")},
         },
-        figures={"Accuracy of every seed": _figure(rows)},
+        figures=[_figure(rows)],
     )
 
 
@@ -135,29 +137,23 @@ def _said(row: dict[str, Any]) -> str:
     return f"{row['name'].capitalize()}: {row['gain']:+.2f} points over plain, {verdict}."
 
 
-def _figure(rows: Sequence[dict[str, Any]]) -> go.Figure:
-    figure = go.Figure()
-    names = [row["name"] for row in rows]
-    figure.add_trace(
-        go.Bar(
-            x=[row["mean"] for row in rows],
-            y=names,
-            orientation="h",
-            marker={"color": [PAPER if row["against"] else OURS for row in rows], "opacity": 0.5},
-            name="mean",
+def _figure(rows: Sequence[dict[str, Any]]) -> Figure:
+    found = [
+        Dot(
+            name=row["name"],
+            value=row["mean"],
+            singles=row["scores"] if len(row["scores"]) > 1 else (),
+            said=_line(row, len(row["scores"]))[1],
+            tone=PAPER if row["against"] else OURS,
         )
+        for row in rows
+    ]
+    scale = scale_for(found)
+    label = "Test accuracy: " + ", ".join(f"{dot.name} {dot.said}" for dot in found)
+    off = off_scale(found, scale)
+    far = f" Far off, and outside of the scale: {listed(off)}." if off else ""
+    return Figure(
+        title="Test accuracy of every seed",
+        drawing=dots(found, label=label, scale=scale, suffix="%"),
+        note=f"Large dots are means; orange: weights are learned.{far}",
     )
-    figure.add_trace(
-        go.Scatter(
-            x=[value for row in rows for value in row["scores"]],
-            y=[row["name"] for row in rows for _ in row["scores"]],
-            mode="markers",
-            marker={"color": "#666666", "size": 6, "opacity": 0.6},
-            name="one seed",
-        )
-    )
-    low = min(value for row in rows for value in row["scores"])
-    figure.update_xaxes(title="test accuracy (%)", range=[max(0.0, low - 5), None])
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    figure.update_layout(height=120 + 40 * len(names), showlegend=True)
-    return figure

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tawt.reproduce.captions import departures, metric_name
 from tawt.reproduce.contents import told
-from tawt.reproduce.figures import gains_figure
+from tawt.reproduce.figures import gains_figures
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
 from tawt.reproduce.same_runs import in_words, same_runs
@@ -50,7 +50,7 @@ def score_table(
             "rows": [_as_json(row) for row in rows],
             **made_with(plan, setup, store, seeds),
         },
-        figures={"What weights gain": gains_figure(plan, rows)},
+        figures=gains_figures(plan, rows),
     )
 
 

@@ -229,6 +229,13 @@ class RunFolder:
         """Score of each example of a split, in order."""
         return predictions.example_scores(self.checked(f"predictions.{split}.tsv"), target)
 
+    def answers(self, target: str, split: str) -> list[predictions.Answer]:
+        """What the model answered on a split; nothing where the run left no table of it."""
+        path = self.path / f"predictions.{split}.tsv"
+        if not path.exists():
+            return []
+        return predictions.answers(self.checked(path.name), target)
+
     def shown_units(self) -> dict[str, Any] | None:
         """What is shown of groups and examples, where weights were on those."""
         if not (self.path / units.SHOWN).exists():

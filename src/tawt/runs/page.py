@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from tawt import files
 from tawt.errors import RunError
-from tawt.report import Plot, Section, build_page, figures
-from tawt.report.units import how_measured, unit_tables
-from tawt.report.words import interval_of, said_of, times
+from tawt.report import Part, Table, build_page
 from tawt.runs.folder import PAGE, RunFolder
-from tawt.runs.reading import record_of, shown_units_of, updates_of
+from tawt.runs.parts import run_parts, short_parts
+from tawt.runs.reading import record_of
+from tawt.runs.words import facts_of, opening_words, warnings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+_IN_FULL, _IN_SHORT = 2, 8
+"""Runs of which a page has all, and then those of which it has the sources."""
 
 
 def write_page(path: Path) -> None:
@@ -28,111 +31,61 @@ def runs_page(paths: Sequence[Path]) -> str:
         raise RunError("There is no run to report on; name at least one run folder.")
     folders = [RunFolder(path) for path in paths]
     records = [record_of(folder) for folder in folders]
-    sections = [
-        run_section(folder, record, position=position, title=record["name"], is_open=position == 0)
-        for position, (folder, record) in enumerate(zip(folders, records, strict=True))
+    about = [_circumstances(record) for record in records]
+    config = "\n---\n".join((path / "config.yaml").read_text(encoding="utf-8") for path in paths)
+    if len(records) == 1:
+        [folder], [record] = folders, records
+        return build_page(
+            title=record["name"],
+            lead=opening_words(record),
+            facts=facts_of(record),
+            cautions=warnings_of(record),
+            parts=[*run_parts(folder, record), _scores(records)],
+            about=about,
+            config=config,
+        )
+    pairs = list(zip(folders, records, strict=True))
+    inside = [
+        Part(
+            title=record["name"],
+            note=" ".join([*opening_words(record), *warnings_of(record)]),
+            parts=run_parts(folder, record) if place < _IN_FULL else short_parts(record),
+            is_folded=place > 0,
+        )
+        for place, (folder, record) in enumerate(pairs[: _IN_FULL + _IN_SHORT])
     ]
-    names = [record["name"] for record in records]
+    left = len(pairs) - len(inside)
+    more = f" Of the last {left} there are scores alone." if left else ""
     return build_page(
-        title=names[0] if len(names) == 1 else f"{len(names)} runs",
-        lead=[_said(record) for record in records],
-        headings=("run", "task", "split", "metric", "score"),
-        rows=[row for record in records for row in _score_rows(record)],
-        caption="Scores of the target model on held-out examples.",
-        plots=[],
-        sections=sections,
-        about=[_circumstances(record) for record in records],
-        config="\n---\n".join((path / "config.yaml").read_text(encoding="utf-8") for path in paths),
+        title="Runs beside each other",
+        lead=[
+            f"{len(records)} runs.{more}",
+            *(f"{record['name']}: {opening_words(record)[0]}" for record in records),
+        ],
+        parts=[_scores(records), *inside],
+        about=about,
+        config=config,
     )
 
 
-def run_section(
-    folder: RunFolder,
-    record: dict[str, Any],
-    *,
-    position: int | str,
-    title: str,
-    is_open: bool = False,
-) -> Section:
-    """What a page shows of one run.
-
-    Args:
-        folder: Of the run.
-        record: What the run came to.
-        position: Tells its plots from those of other runs on the page.
-        title: Its heading.
-        is_open: Whether it is shown unfolded.
-    """
-    updates = updates_of(folder)
-    plots = time_plots(f"run-{position}", updates) if updates else []
-    if any("effective_sample_size" in entry for entry in record["epochs"]):
-        figure = figures.sample_size(record["epochs"])
-        plots.append(Plot(f"run-{position}-size", "Effective sample size", figure))
-    skipped = record["skipped_updates"] + sum(record["skipped_steps"].values())
-    notes = [f"{skipped} steps or updates were skipped for numbers not finite."] if skipped else []
-    notes += [text[:1].upper() + text[1:] for text in record.get("warnings", [])]
-    notes += [how_measured(updates)]
-    plots += _unit_plots(f"run-{position}", updates)
-    return Section(
-        title=title,
-        plots=plots,
-        tables=unit_tables(shown_units_of(folder)),
-        final={
-            name: (
-                f"{share:.4f}",
-                interval_of(record.get("findings", {}).get(name)),
-                _multiplier(record["multipliers"].get(name)),
-                _passes(record.get("passes", {}).get(name)),
-                said_of(record.get("findings", {}).get(name)),
-            )
-            for name, share in record["weights"].items()
-        },
-        has_findings=bool(record.get("findings")),
-        is_open=is_open,
-        note=" ".join(note for note in notes if note),
-    )
-
-
-def _unit_plots(name: str, updates: figures.Updates) -> list[Plot]:
-    if not any(update.get("units") for update in updates):
-        return []
-    return [
-        Plot(f"{name}-spread", "What single examples count", figures.spread(updates)),
-        Plot(f"{name}-entropy", "Effective number of units", figures.effective(updates)),
-    ]
-
-
-def time_plots(name: str, updates: figures.Updates) -> list[Plot]:
-    """How weights and alignments went, over training, and what all updates together say."""
-    plots = [Plot(f"{name}-weights", "Weights", figures.weights(updates))]
-    if any(update.get("leads") for update in updates):
-        plots.append(Plot(f"{name}-leads", "Lead over the other sources", figures.leads(updates)))
-    return [*plots, Plot(f"{name}-alignments", "Alignments", figures.alignments(updates))]
-
-
-def _score_rows(record: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [
-        (record["name"], target, split, metric, "" if value is None else f"{value:.4f}")
+def _scores(records: Sequence[dict[str, Any]]) -> Part:
+    several = len(records) > 1
+    rows = [
+        ([record["name"]] if several else [])
+        + [target, split, metric, "" if value is None else f"{value:.4f}"]
+        for record in records
         for target, splits in record["scores"].items()
         for split, values in splits.items()
         for metric, value in values.items()
     ]
-
-
-def _said(record: dict[str, Any]) -> str:
-    ranked = sorted(record["weights"].items(), key=lambda item: -item[1])
-    shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in ranked)
-    return f"{record['name']}: final shares {shares}."
+    headings = (*(["run"] if several else []), "task", "split", "metric", "score")
+    return Part(
+        title="All scores",
+        note="Of the target model, on held-out examples.",
+        tables=[Table(headings=headings, rows=rows)],
+    )
 
 
 def _circumstances(record: dict[str, Any]) -> dict[str, Any]:
     kept = ("name", "seed", "versions", "machine", "commit", "began", "seconds", "steps")
     return {key: record.get(key) for key in kept}
-
-
-def _multiplier(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
-
-
-def _passes(value: float | None) -> str:
-    return "" if value is None else times(value)

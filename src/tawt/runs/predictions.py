@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tawt.errors import RunError
 
@@ -21,6 +21,19 @@ _PLAIN = ("task", "gold", "predicted", "score")
 _IN_WORDS = ("task", "example", "input", "gold", "predicted", "score")
 # Tabs, and all that any reader might take for the end of a line.
 _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+
+
+class Answer(NamedTuple):
+    """A line of the table, as it stands there."""
+
+    task: str
+    example: str
+    """Its number; empty where it is not shown."""
+    input: str
+    """The text or the word; empty where it is not shown."""
+    gold: str
+    predicted: str
+    score: str
 
 
 def as_tsv(found: Sequence[tuple[str, Examples, Predictions]]) -> str:
@@ -53,18 +66,36 @@ def example_scores(path: Path, task: str) -> list[float]:
     Raises:
         RunError: The file is damaged, or has none.
     """
+    scores = [float(row.score) for row in _read(path) if row.task == task and row.score != ""]
+    if not scores:
+        raise RunError(f"The run folder {path.parent} is damaged: {path.name} is empty.")
+    return scores
+
+
+def answers(path: Path, task: str) -> list[Answer]:
+    """What the model answered about each example of a task, or about each of its words.
+
+    Raises:
+        RunError: The file is damaged.
+    """
+    return [row for row in _read(path) if row.task == task]
+
+
+def _read(path: Path) -> list[Answer]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             plain = file.readline().rstrip("\n").split("\t") == list(_PLAIN)
             split = (line.rstrip("\n").split("\t") for line in file)
             rows = list(csv.reader(file, delimiter="\t") if plain else split)
-        width = len(_PLAIN if plain else _IN_WORDS)
-        scores = [float(row[width - 1]) for row in rows if row[0] == task and row[width - 1] != ""]
-    except (OSError, ValueError, IndexError, csv.Error) as error:
+        if plain:
+            found = [Answer(task, "", "", *rest) for task, *rest in rows]
+        else:
+            found = [Answer(*row) for row in rows]
+        for row in found:
+            float(row.score or 0)
+    except (OSError, ValueError, TypeError, csv.Error) as error:
         raise RunError(f"The run folder {path.parent} is damaged: {path.name}: {error}.") from error
-    if not scores:
-        raise RunError(f"The run folder {path.parent} is damaged: {path.name} is empty.")
-    return scores
+    return found
 
 
 def scores_of_labels(

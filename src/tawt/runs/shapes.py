@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from tawt.files.shapes import Count, Number, Shape, Shares
+from tawt.tasks.measure import PERCENT
 
 _Interval = Annotated[list[Number], Field(min_length=2, max_length=2)]
 
@@ -14,6 +15,14 @@ _Interval = Annotated[list[Number], Field(min_length=2, max_length=2)]
 class _Epoch(Shape):
     step: int = 0
     effective_sample_size: Number | None = None
+    phase: str = ""
+    loss: Number | None = None
+    dev: dict[str, Shares] = Field(default_factory=dict)
+
+
+class _Measure(Shape):
+    lower_is_better: bool = False
+    unit: str = PERCENT
 
 
 class _Finding(Shape):
@@ -42,7 +51,11 @@ class Record(Shape):
     passes: Shares = Field(default_factory=dict)
     findings: dict[str, _Finding] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)
+    target: str | list[str] = ""
+    metric: dict[str, str] = Field(default_factory=dict)
+    measure: dict[str, _Measure] = Field(default_factory=dict)
     epochs: list[_Epoch]
+    best_epoch: int | None = None
     skipped_steps: dict[str, Count]
     skipped_updates: Count
 
