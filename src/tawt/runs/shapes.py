@@ -51,7 +51,7 @@ class Record(Shape):
     passes: Shares = Field(default_factory=dict)
     findings: dict[str, _Finding] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)
-    target: str | list[str] = ""
+    target: str | list[str] | dict[str, Number] = ""
     metric: dict[str, str] = Field(default_factory=dict)
     measure: dict[str, _Measure] = Field(default_factory=dict)
     epochs: list[_Epoch]
