@@ -10,7 +10,9 @@ import pytest
 
 from tawt.compare import compare
 from tawt.compare.page import comparison_page
+from tawt.compare.words import best_row_in_words
 from tawt.config import load
+from tawt.errors import RunError
 from tawt.report.over_time import moved
 from tawt.runs import Options, run
 from tawt.runs.page import runs_page
@@ -145,7 +147,7 @@ def test_errors_of_texts_are_shown_with_their_text_and_escaped(folder):
 
 
 def test_errors_of_words_are_shown_in_their_sentence(folder):
-    changed(folder)
+    changed(folder, labels={})
     sentence = ["Anna", "met", "Paul", "in", HOSTILE, "."]
     gold = ["B-PER", "O", "B-PER", "O", "B-LOC", "O"]
     predicted = ["B-PER", "O", "O", "O", "B-LOC", "O"]
@@ -168,11 +170,12 @@ def test_scores_by_label_of_the_record_are_taken_where_it_has_some(folder):
     changed(folder, labels={"goal": {"test": {HOSTILE: label}}})
     assert "33.3" in text_of(runs_page([folder]))
     changed(folder, labels={"goal": "nothing of the kind"})
-    runs_page([folder])
+    with pytest.raises(RunError, match=r"damaged: labels\.goal"):
+        runs_page([folder])
 
 
 def test_numbers_have_their_largest_errors_and_no_labels(folder):
-    changed(folder)
+    changed(folder, labels={})
     predictions(
         folder, [("goal", str(k), f"text {k}", f"{k}.5", f"{k / 3}", "0") for k in range(30)]
     )
@@ -254,10 +257,18 @@ def scored(comparison, **scores):
     for row in comparison.rows:
         found = [score / 100 for score in scores.get(row.name.replace("-", "_"), [50, 52])]
         rows.append(replace(row, scores=found, mean=sum(found) / len(found)))
-    return replace(comparison, rows=rows)
+    return replace(comparison, rows=rows, best=None)
 
 
-def test_a_comparison_says_which_way_is_best_before_anything_else(compared):
+def test_a_comparison_begins_with_the_best_row_and_what_tests_say_of_it(compared):
+    comparison, folder = compared
+    assert comparison.best is not None
+    first, *_ = best_row_in_words(comparison)
+    lead = text_of(comparison_page(comparison, folder)).partition("Ways of training")[0]
+    assert first in lead
+
+
+def test_one_without_such_tests_says_which_way_is_best_all_the_same(compared):
     comparison, folder = compared
     found = scored(comparison, single_task=[40, 42])
     text = text_of(comparison_page(found, folder))
