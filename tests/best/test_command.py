@@ -26,6 +26,12 @@ def test_from_the_file_to_the_model(call, few, tmp_path):
     assert "the target alone" in out
     assert err.startswith("48 examples of goal in 4 parts, 1 source")
     assert (folder / "best" / "model").is_dir()
+    page = (folder / "report.html").read_text()
+    assert "<script" not in page
+    assert len(page) < 500_000
+    (folder / "report.html").unlink()
+    assert call("report", folder)[0] == 0
+    assert (folder / "report.html").read_text() == page
 
     status, out, _ = call("best", few.path, "--budget", 2, "--jobs", 1, "--json")
     assert (status, json.loads(out)) == (0, json.loads(json.dumps(found.to_json())))

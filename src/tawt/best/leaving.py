@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from tawt import files
 from tawt.best.folder import MARKDOWN
+from tawt.best.page import best_page
 from tawt.best.result import BEST
 from tawt.best.tables import CANDIDATES, candidate_cells, ranked
 from tawt.best.words import in_words
 from tawt.files.markdown import escaped, prose
+from tawt.runs.folder import PAGE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def leave(found: BestResult, folder: Path) -> None:
-    """Write the answer, `best.json` last.
+    """Write everything that follows from the answer, `best.json` last but for its page.
 
     Args:
         found: The answer.
@@ -26,12 +28,14 @@ def leave(found: BestResult, folder: Path) -> None:
     """
     files.write(folder / MARKDOWN, markdown(found, folder))
     files.write_sealed(folder / BEST, found.to_json())
+    files.write(folder / PAGE, best_page(found, folder))
 
 
 def markdown(found: BestResult, folder: Path) -> str:
     """The verdict, and every candidate."""
     verdict, *others = in_words(found, folder)
     lines = [f"**{prose(verdict)}**", "", *(f"{prose(each)}\n" for each in others)]
+    lines += [f"{prose(each)}\n" for each in found.remarks]
     lines.append("| " + " | ".join(CANDIDATES) + " |")
     lines.append("|" + "---|" * len(CANDIDATES))
     rows = (candidate_cells(each, found) for each in ranked(found))

@@ -28,7 +28,6 @@ def in_words(found: BestResult, folder: Path) -> list[str]:
         _why(found),
         *_of_sources(found.sources, found),
         *_failed(found),
-        *found.remarks,
     ]
 
 
@@ -72,7 +71,8 @@ def _why(found: BestResult) -> str:
         return "No candidate that uses sources could be trained."
     rival = found.candidate(found.rival)
     assert found.worse is not None
-    sure = f"the probability that it is worse than the target alone is {_percent(found.worse)}"
+    chance = probability_in_words(found.worse)
+    sure = f"the probability that it is worse than the target alone is {chance}"
     gain = "" if rival.gain is None else f" {gain_in_words(rival.gain, found)} an example;"
     tried = (
         f"Chosen among {len(found.candidates)} candidates by {found.examples} examples, each held "
@@ -116,7 +116,13 @@ def _shown(score: float | None, found: BestResult) -> str:
     return f"{found.metric} {found.measure.shown(score)}{found.measure.title}"
 
 
-def _percent(probability: float) -> str:
+def probability_in_words(probability: float) -> str:
+    """In percent, never as certain.
+
+    Example:
+        >>> probability_in_words(0.0), probability_in_words(0.034)
+        ('below 1%', '3%')
+    """
     if probability < 1 - _SURELY:
         return "below 1%"
     return "above 99%" if probability > _SURELY else f"{probability:.0%}"

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 import typer
 
+from tawt.best import load_best
+from tawt.best.page import best_page
+from tawt.best.result import BEST
 from tawt.cli import console, together
 from tawt.cli.collecting import collect_as_usual
 from tawt.cli.previewing import show_first
@@ -212,7 +215,7 @@ def usual_sweep(jobs: int | None, device: str) -> Sweep:
 
 
 def build_report(runs: Sequence[Path], output: Path | None) -> None:
-    """Write the page of a comparison, of distances, of a mixture, or of one or several runs."""
+    """Write the page of a question's answer, or of one or several runs."""
     first = runs[0]
     answer = _answer_in(first)
     if len(runs) == 1 and answer is not None:
@@ -236,6 +239,7 @@ _PAGES: dict[str, Callable[[Path], str]] = {
         checked_distances(load_distance(folder), folder / DISTANCE)
     ),
     MIX: lambda folder: mix_page(load_mix(folder), folder),
+    BEST: lambda folder: best_page(load_best(folder), folder),
 }
 """Of each question, by the file with its answer."""
 

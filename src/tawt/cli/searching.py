@@ -18,6 +18,7 @@ from tawt.best.words import in_words
 from tawt.cli import console
 from tawt.cli.actions import usual_sweep
 from tawt.cli.time_left import runs_progress
+from tawt.runs.folder import PAGE
 from tawt.sweeps import stop_on_signals
 
 if TYPE_CHECKING:
@@ -79,3 +80,4 @@ def _show(found: BestResult, folder: Path) -> None:
     for each in ranked(found):
         table.add_row(*(console.cell(cell) for cell in candidate_cells(each, found)))
     console.out.print(table)
+    console.say(f"Everything is in {folder}; open {folder / PAGE} in a browser.")
