@@ -30,7 +30,7 @@ def test_from_the_file_to_the_model(call, few, tmp_path):
     assert "<script" not in page
     assert len(page) < 500_000
     (folder / "report.html").unlink()
-    assert call("report", folder)[0] == 0
+    assert call("report", "runs/tiny-best")[0] == 0
     assert (folder / "report.html").read_text() == page
 
     status, out, _ = call("best", few.path, "--budget", 2, "--jobs", 1, "--json")

@@ -9,10 +9,10 @@ from tawt.best.result import ALONE_MODEL, MODEL
 from tawt.best.tables import CANDIDATES, candidate_cells, ranked
 from tawt.best.words import gain_in_words, in_words, probability_in_words
 from tawt.report import Fact, Figure, Part, Table, build_page
-from tawt.report.dots import Dot, dots, off_scale, scale_for
+from tawt.report.dots import Dot, dots, scale_for
 from tawt.report.parts import Cell
 from tawt.report.tones import tone_of
-from tawt.report.words import listed, metric_in_words
+from tawt.report.words import metric_in_words
 from tawt.runs.folder import RunFolder
 from tawt.runs.mistakes import mistakes_parts
 from tawt.runs.reading import record_of
@@ -66,11 +66,10 @@ def _facts(found: BestResult) -> list[Fact]:
 
 
 def _candidates_part(found: BestResult) -> Part:
-    drawn = [each for each in ranked(found) if each.gain is not None][:_DRAWN]
+    known = [each for each in ranked(found) if each.gain is not None]
+    drawn = [each for each in known if each.number != found.alone][:_DRAWN]
     rows = [_dot(each, found) for each in drawn]
-    scale = scale_for(rows, worse="low", holds=[0.0])
-    off = off_scale(rows, scale)
-    far = f" Far off, and left of the scale: {listed(off)}." if off else ""
+    scale = scale_for(rows, holds=[0.0], whole=True)
     figure = Figure(
         drawing=dots(
             rows,
@@ -79,7 +78,7 @@ def _candidates_part(found: BestResult) -> Part:
             line=0.0,
         ),
         note="By how much each is better than the target alone (the line) in the mean score of an "
-        f"example that was held out, with its 90% interval.{far}",
+        "example that was held out, with its 90% interval.",
     )
     return Part(
         title="What was tried",

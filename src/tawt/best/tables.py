@@ -36,13 +36,21 @@ def candidate_cells(each: CandidateResult, found: BestResult) -> tuple[str, ...]
     return (
         each.words,
         "" if each.score is None else found.measure.shown(each.score),
-        "" if each.gain is None else gain_in_words(each.gain, found),
+        _gain(each, found),
         f"{each.parts} of {found.parts} parts",
         _role(each, found),
     )
 
 
+def _gain(each: CandidateResult, found: BestResult) -> str:
+    if each.gain is None or each.number == found.alone:
+        return ""
+    return gain_in_words(each.gain, found)
+
+
 def _role(each: CandidateResult, found: BestResult) -> str:
     if each.number == found.chosen:
         return "used"
+    if each.number == found.alone:
+        return "the best alone"
     return {"dropped": "dropped", "failed": "failed"}.get(each.state, "")
