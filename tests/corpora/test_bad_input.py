@@ -225,6 +225,39 @@ def test_copies_with_other_white_space_and_case_are_noticed(study, caplog):
     )
 
 
+def long_lines(count, *, seed):
+    """Such as are not alike by chance."""
+    found = sentences(6 * count, seed=seed)
+    return [" ".join(found[6 * k : 6 * k + 6]) for k in range(count)]
+
+
+def test_lines_of_longer_documents_are_noticed(study, caplog):
+    test = long_lines(12, seed=7)
+    study.text("goal", train=sentences(40, seed=3), test=test)
+    book = "\n".join([*long_lines(20, seed=1), *test[:3], *long_lines(20, seed=2)])
+    path = study.folder / "near.jsonl"
+    path.write_text(json.dumps({"text": book}) + "\n")
+    study.set("data.corpora.near", {"train": str(path)})
+    build_parts(study.config)
+    assert "'near' trains on documents of the target 'goal' that are held out, 3 of test" in (
+        caplog.text
+    )
+
+
+def test_documents_of_which_only_lines_are_shared_are_noticed(study, caplog):
+    test = long_lines(12, seed=7)
+    path = study.folder / "goal.test.jsonl"
+    halves = ("\n".join(part) for part in (test[:8], test[8:]))
+    path.write_text("".join(json.dumps({"text": half}) + "\n" for half in halves))
+    study.set("data.corpora.goal.test", str(path))
+    study.text("near", train=[*sentences(40, seed=1), *test[:3]])
+    build_parts(study.config)
+    assert (
+        "'near' trains on lines of the target 'goal' that are held out, 3 of the lines of test "
+        "(25.0%)" in caplog.text
+    )
+
+
 def test_a_target_that_trains_on_its_own_test_text_is_warned_of(study, caplog):
     test = (study.folder / "goal.test.txt").read_text().splitlines()
     study.text("goal", train=test[:4], dev=sentences(9, seed=4), test=test)

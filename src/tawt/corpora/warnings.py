@@ -62,18 +62,22 @@ def _with_roles(names: Sequence[str], targets: Collection[str]) -> str:
 
 def _overlaps(tasks: Sequence[Task], targets: Collection[str]) -> Iterator[str]:
     held_out = [
-        (task.name, split, examples.digests())
+        (task.name, split, windows.shard)
         for task in tasks
         if task.name in targets
-        for split, examples in task.splits().items()
+        for split, windows in windows_of(task).items()
         if split != "train"
     ]
     for task in tasks:
-        known = task.train.digests()
-        for target, split, digests in held_out:
-            if count := shared(digests, known):
+        trained_on = windows_of(task)["train"].shard
+        known = trained_on.digests, trained_on.lines
+        for target, split, shard in held_out:
+            documents, lines = shared(shard.digests, *known), shared(shard.lines, *known)
+            if count := documents or lines:
+                of = len(shard.digests) if documents else len(shard.lines)
+                what, unit = ("documents", "") if documents else ("lines", "the lines of ")
                 yield (
-                    f"{task.name!r} trains on documents of the target {target!r} that are held "
-                    f"out, {count} of {split} ({count / len(digests):.1%}): scores on those are "
+                    f"{task.name!r} trains on {what} of the target {target!r} that are held "
+                    f"out, {count} of {unit}{split} ({count / of:.1%}): scores on those are "
                     "not scores on unseen text."
                 )

@@ -173,7 +173,7 @@ def repeated(contents: NDArray[np.uint64]) -> int:
     return len(contents) - len(np.unique(contents))
 
 
-def shared(contents: NDArray[np.uint64], others: NDArray[np.uint64]) -> int:
+def shared(contents: NDArray[np.uint64], *others: NDArray[np.uint64]) -> int:
     """How many occur among others.
 
     Example:
@@ -184,7 +184,8 @@ def shared(contents: NDArray[np.uint64], others: NDArray[np.uint64]) -> int:
         return 0
     # Millions of others are looked up, not sorted as `np.isin` does.
     known, counts = np.unique(contents, return_counts=True)
-    places = np.minimum(np.searchsorted(known, others), len(known) - 1)
     found = np.zeros(len(known), np.bool_)
-    found[places[known[places] == others]] = True
+    for part in others:
+        places = np.minimum(np.searchsorted(known, part), len(known) - 1)
+        found[places[known[places] == part]] = True
     return int(counts[found].sum())

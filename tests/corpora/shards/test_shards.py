@@ -43,6 +43,10 @@ def assert_sound(shard, texts, vocabulary=None):
     assert shard.ends.tolist() == ends
     compared = ["".join(re.split("[ \t\n\r\v\f]", text)).encode().lower() for text in texts]
     assert shard.digests.tolist() == digests_of(compared).tolist()
+    lines = [line for text in texts if "\n" in text for line in text.split("\n")]
+    kept = ["".join(re.split("[ \t\n\r\v\f]", line)).encode().lower() for line in lines]
+    kept = [line for line in kept if len(line) >= 16]
+    assert shard.lines.tolist() == digests_of(kept).tolist()
     index = shard.index
     assert (index.documents, index.tokens) == (len(texts), len(stream))
     assert index.bytes == sum(len(text.encode()) + 1 for text in texts)

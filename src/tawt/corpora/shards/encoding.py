@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _CHARACTERS = 2**20  # of a chunk
 _DOCUMENTS = 2**14  # of a chunk: short ones cost by their number
+_LONG_ENOUGH = 16  # bytes of a line: shorter ones, such as headings, are alike by chance
 _LOWER, _WHITE = bytes(range(256)).lower(), b" \t\n\r\v\f"
 
 
@@ -51,6 +52,10 @@ class Encoded:
     """Of each as it is, which its split is decided by."""
     contents: NDArray[np.uint64]
     """Of what of each is `compared`."""
+    lines: NDArray[np.uint64]
+    """Of what is `compared` of the lines of those parts that have several, short ones left out."""
+    line_counts: NDArray[np.int64]
+    """How many of these each part has."""
     ends: NDArray[np.bool_]
     chunk: Chunk
 
@@ -106,12 +111,15 @@ def encode(chunk: Chunk, vocabulary: Vocabulary) -> Encoded:
     is_text[np.cumsum(sizes)[ends] - 1] = False
     tokens = np.full(len(is_text), vocabulary.separator, vocabulary.dtype)
     tokens[is_text] = plain
+    lines = [_lines(text) for text in in_utf8]
     return Encoded(
         tokens=tokens,
         sizes=sizes,
         bytes=np.fromiter(map(len, in_utf8), np.int64, len(texts)) + ends,
         digests=digests_of(in_utf8),
         contents=digests_of(map(compared, in_utf8)),
+        lines=digests_of(line for of_part in lines for line in of_part),
+        line_counts=np.fromiter(map(len, lines), np.int64, len(lines)),
         ends=ends,
         chunk=chunk,
     )
@@ -128,6 +136,14 @@ def compared(in_utf8: bytes) -> bytes:
         (b'onetwo', 'Äb')
     """
     return in_utf8.translate(_LOWER, _WHITE)
+
+
+def _lines(in_utf8: bytes) -> list[bytes]:
+    """What is `compared` of each line, where there are several."""
+    if b"\n" not in in_utf8:
+        return []
+    found = (compared(line) for line in in_utf8.split(b"\n"))
+    return [line for line in found if len(line) >= _LONG_ENOUGH]
 
 
 class LongDigest:

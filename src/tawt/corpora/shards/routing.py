@@ -66,6 +66,7 @@ class Router:
             tokens = tokens[np.repeat(mine, chunk.sizes)]
         writer.add(tokens, chunk.sizes[mine], chunk.ends[mine])
         writer.add_documents(digests[ending], [parts[i].group for i in np.flatnonzero(ending)])
+        writer.add_lines(chunk.lines[np.repeat(mine, chunk.line_counts)])
         writer.bytes += int(chunk.bytes[mine].sum())
         if count_replaced:
             writer.replaced += sum(parts[i].text.count("\ufffd") for i in np.flatnonzero(mine))

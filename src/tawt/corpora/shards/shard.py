@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 3
+FORMAT = 4
 """Of the folders; shards of another format are made again."""
 INDEX, GROUPS = "index.json", "groups.json"
 TOKENS, ENDS, DIGESTS, MEMBERS = "tokens.bin", "ends.bin", "digests.bin", "groups.bin"
+LINES = "lines.bin"
 
 _AT_ONCE = 2**22  # tokens
 
@@ -48,6 +49,8 @@ class ShardIndex:
     are replaced."""
     known: int = 0
     """Lines that are known from elsewhere: left out, or only counted, as was asked for."""
+    lines: int = 0
+    """Lines of documents that have several, but for short ones."""
     groups: int = 0
     """How many groups documents are in; 0 if that is unknown."""
     format: int = FORMAT
@@ -91,6 +94,11 @@ class Shard:
     def digests(self) -> NDArray[np.uint64]:
         """Eight bytes of each document's text but white space and case; of shape (documents,)."""
         return self._mapped(DIGESTS, "uint64")
+
+    @cached_property
+    def lines(self) -> NDArray[np.uint64]:
+        """The same of each line of documents that have several; of shape (lines,)."""
+        return self._mapped(LINES, "uint64") if self.index.lines else np.empty(0, np.uint64)
 
     @cached_property
     def group_names(self) -> tuple[str, ...]:
@@ -139,6 +147,8 @@ class Shard:
             ENDS: index.documents * 8,
             DIGESTS: index.documents * 8,
         }
+        if index.lines:
+            sizes[LINES] = index.lines * 8
         return {**sizes, MEMBERS: index.documents * 4} if index.groups else sizes
 
     def _mapped(self, name: str, dtype: str) -> NDArray[Any]:

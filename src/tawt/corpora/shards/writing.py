@@ -14,6 +14,7 @@ from tawt.corpora.shards.shard import (
     DIGESTS,
     ENDS,
     GROUPS,
+    LINES,
     MEMBERS,
     TOKENS,
     ShardIndex,
@@ -47,10 +48,11 @@ class ShardWriter:
         self._groups: dict[str, int] = {}
         self._stack = contextlib.ExitStack()
         self._files: dict[str, BinaryIO] = {}
-        self.tokens = self.documents = self.bytes = self.skipped = self.replaced = self.known = 0
+        self.tokens = self.documents = self.bytes = self.lines = 0
+        self.skipped = self.replaced = self.known = 0
 
     def __enter__(self) -> Self:
-        for name in (TOKENS, ENDS, DIGESTS, MEMBERS):
+        for name in (TOKENS, ENDS, DIGESTS, LINES, MEMBERS):
             file = (self._folder / name).open("wb", buffering=2**20)
             self._files[name] = self._stack.enter_context(file)
         self._add_tokens(np.array([self._vocabulary.separator], self._vocabulary.dtype))
@@ -89,6 +91,15 @@ class ShardWriter:
             codes = (self._groups.setdefault(str(name), len(self._groups)) for name in groups)
             self._files[MEMBERS].write(np.fromiter(codes, np.int32, len(groups)).tobytes())
 
+    def add_lines(self, digests: NDArray[np.uint64]) -> None:
+        """What is known of the lines of documents that have several.
+
+        Args:
+            digests: Of what of the lines is compared.
+        """
+        self._files[LINES].write(digests.astype(np.uint64).tobytes())
+        self.lines += len(digests)
+
     def finish(self) -> None:
         """Close the files, and write the index."""
         for file in self._files.values():
@@ -99,6 +110,8 @@ class ShardWriter:
             files.write_json(self._folder / GROUPS, list(self._groups))
         else:
             (self._folder / MEMBERS).unlink()
+        if not self.lines:
+            (self._folder / LINES).unlink()
         index = ShardIndex(
             documents=self.documents,
             tokens=self.tokens,
@@ -110,6 +123,7 @@ class ShardWriter:
             skipped=self.skipped,
             replaced=self.replaced,
             known=self.known,
+            lines=self.lines,
             groups=len(self._groups),
             tawt=__version__,
         )
