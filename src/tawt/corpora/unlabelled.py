@@ -84,6 +84,8 @@ class CorpusReader:
                 f"target {targets}: {kept}; scores on those are not scores on unseen text "
                 "(`without_held_out: true` leaves them out)"
             )
+        if len(task.train) == 1:
+            yield f"task {task.name!r}: a single row to train on; give it more text"
         if replaced := notes.get("replaced", 0):
             yield (
                 f"task {task.name!r}: bytes that could not be decoded became the sign U+FFFD: "
