@@ -80,7 +80,6 @@ class Loop:
         self.replay, self.recorder = recording(model, settings, accelerator)
         self.watching = Watching(model, self.weighting, settings)
         self._heads_learn = heads_learn(model, self.targets)
-        self._fits_at_updates = not self.material.fits_heads(model)
         self.position = Position()
         self.taken: Counter[str] = Counter()
         self.epochs: list[dict[str, Any]] = []
@@ -108,6 +107,7 @@ class Loop:
         self.weighting.follow(main.optimiser)
         fits = phase.trains_on == "sources" and self._heads_learn
         heads = self._stretch(phase.head_fit()) if fits else None
+        self._fits_at_updates = fits and not self.material.fits_heads(self.model, phase)
         if saved is not None:
             self.keeping.restore(saved, main, heads)
         else:

@@ -10,7 +10,7 @@ from tawt.per_example import ExampleNorms
 from tawt.streams import stream
 from tawt.tasks.examples import Subset
 from tawt.training.each import EachExample
-from tawt.training.fitted import outputs_to_fit
+from tawt.training.fitted import is_enough, outputs_to_fit
 from tawt.training.fresh import FreshLosses
 from tawt.training.passes import check_mixed, most_passes, steps_per_epoch, why_unlimited
 from tawt.training.processes import Processes
@@ -238,10 +238,13 @@ class Material:
             **about,
         )
 
-    def fits_heads(self, model: MultiTaskModel) -> bool:
+    def fits_heads(self, model: MultiTaskModel, phase: Phase) -> bool:
         """Whether updates fit the targets' heads by themselves, for what they measure alone."""
+        if not self._through_fitted:
+            return False
         known = [outputs_to_fit(model, self.tasks[name]) for name in self.targets]
-        return self._through_fitted and None not in known
+        examples = self.examples(phase, self.targets).values()
+        return None not in known and all(map(is_enough, examples))
 
     @property
     def _through_fitted(self) -> bool:
