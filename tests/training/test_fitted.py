@@ -341,7 +341,10 @@ def test_heads_of_a_target_with_too_little_to_fit_are_trained_before_updates(mon
         paradigm=PreTraining(epochs=1, fine_tune_epochs=1),
         weighting=TargetAware(sources=["near"], target="goal", target_share=None),
         settings=Settings(
-            **{"sampling": "weight", "steps": 10, "batch_size": 8, "update_every": 5},
+            sampling="weight",
+            steps=10,
+            batch_size=8,
+            update_every=5,
             measure_through="fitted heads",
         ),
     )
