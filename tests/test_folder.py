@@ -463,7 +463,7 @@ def test_a_folder_of_before_targets_were_halved_is_read(finished, call, parts, t
 @pytest.mark.parametrize("parts", [0, -1, "2", True, 1.5])
 def test_what_is_no_number_of_parts_is_a_field_that_there_is_not(parts):
     base = {"data": {"kind": "digits"}, "target": "digit"}
-    with pytest.raises(ConfigError, match="no field `training.target_parts`"):
+    with pytest.raises(ConfigError, match=r"no field `training\.target_parts`"):
         parsed({**base, "training": {"target_parts": parts}})
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _WRITTEN_OUT = frozenset(("cuda_graphs", "max_nonfinite", "compile", "workers"))
 """A person names some fields; a folder has all that there were."""
