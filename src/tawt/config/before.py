@@ -28,7 +28,7 @@ def without_target_parts(training: Mapping[str, Any]) -> Mapping[str, Any]:
     known = parts is None or (type(parts) is int and parts >= 1)
     if "target_parts" not in training or not known:
         return training
-    found = {"target_from": "all" if parts in (None, 1) else "halves in turn"}
+    found: dict[str, Any] = {"target_from": "all" if parts in (None, 1) else "halves in turn"}
     if training.keys() >= _WRITTEN_OUT:
         found |= _NOT_YET
     kept = {name: value for name, value in training.items() if name != "target_parts"}

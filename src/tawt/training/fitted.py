@@ -160,7 +160,47 @@ def crossed_loss(
         >>> bool(alike < 8 * math.log(2) < crossed_loss([contrary] * 2, [told] * 2, classes=2))
         True
     """
-    beside = beside or Items.joined([])
+    losses = [
+        head.losses(items.vectors, items.labels).sum()
+        for head, items in _crossed(folds, own, classes=classes, beside=beside or Items.joined([]))
+    ]
+    if not losses:  # this process has no part in it
+        return torch.zeros((), device=folds[0].vectors.device)
+    return torch.stack(losses).sum()
+
+
+def crossed_gains(folds: Sequence[Items], *, classes: int) -> Tensor:
+    """By how much each item's loss is lower for knowing its vector, through others' heads.
+
+    Of the loss of who knows how often each label comes (or the mean of all numbers) and no more.
+
+    Example:
+        >>> from tawt.probes import Items
+        >>> points = torch.tensor([[-1.0], [1.0], [-1.0], [1.0]])
+        >>> labels = torch.tensor([0, 1, 0, 1])
+        >>> told = Items(points, labels)
+        >>> crossed_gains([told, told], classes=2).mean() > 0.5
+        tensor(True)
+        >>> contrary = Items(points, 1 - labels)
+        >>> crossed_gains([told, contrary], classes=2).mean() < 0.1
+        tensor(True)
+    """
+    labels = Items.joined(folds).labels
+    gains = []
+    for head, items in _crossed(folds, folds, classes=classes, beside=Items.joined([])):
+        if head.is_regression:
+            blind = (items.labels - labels.mean()).square() / (2 * head.variance)
+        else:
+            shares = torch.bincount(labels.long()) / len(labels)
+            blind = -shares[items.labels.long()].log()
+        gains.append(blind - head.losses(items.vectors, items.labels))
+    return torch.cat(gains)
+
+
+def _crossed(
+    folds: Sequence[Items], own: Sequence[Items], *, classes: int, beside: Items
+) -> list[tuple[LinearHead, Items]]:
+    """What there is of each fold's own items, and the head that was fitted on other folds."""
     own = [items for items, fold in zip(own, folds, strict=True) if len(fold)]
     folds = _with_items(folds)
     fitted_on = _fitted_on(folds, beside)
@@ -174,14 +214,11 @@ def crossed_loss(
         variance = (Items.joined(folds) + beside).variance
         probes = [probe.in_units_of(variance) for probe in probes]
     sure = sureness(list(zip(probes, folds, strict=True)))
-    losses = []
-    for probe, items in zip(probes, own, strict=True):
-        if len(items):
-            head = LinearHead.of(probe.scaled(sure), like=items.vectors)
-            losses.append(head.losses(items.vectors, items.labels).sum())
-    if not losses:  # this process has no part in it
-        return torch.zeros((), device=folds[0].vectors.device)
-    return torch.stack(losses).sum()
+    return [
+        (LinearHead.of(probe.scaled(sure), like=items.vectors), items)
+        for probe, items in zip(probes, own, strict=True)
+        if len(items)
+    ]
 
 
 def _with_items(folds: Sequence[Items]) -> list[Items]:

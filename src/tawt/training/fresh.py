@@ -13,6 +13,7 @@ from tawt.streams import stream
 from tawt.training.devices import moved
 from tawt.training.fitted import (
     can_fit,
+    crossed_gains,
     crossed_loss,
     folds_of,
     outputs_to_fit,
@@ -143,6 +144,22 @@ class FreshLosses:
             return torch.zeros((), device=self._device), 0
         total = crossed_loss(folds, own, classes=self.fitted[task], beside=beside)
         return total * (len(drawn) / (count * items)), count
+
+    def gains(self, task: str) -> list[float]:
+        """By how much each example's loss is lower for knowing its vector; see `crossed_gains`.
+
+        Of all of the next draw; nothing, where no head can be fitted on it.
+        """
+        outputs = outputs_to_fit(self._model, self._tasks[task])
+        if outputs is None:
+            return []
+        drawn = self._drawn(task)
+        cuts = folds_of(len(drawn))
+        folds = [self._items(task, drawn[first::cuts]) for first in range(cuts)]
+        if not can_fit(folds, Items.joined([])):
+            return []
+        found: list[float] = crossed_gains(folds, classes=outputs).tolist()
+        return found
 
     def _rest(self, task: str, most: int) -> Items:
         """Examples that nothing is measured on, to fit heads on."""
