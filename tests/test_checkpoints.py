@@ -106,8 +106,8 @@ WHOLE = to_bytes({"a": torch.arange(1000), "b": 1})
         WHOLE[:-1],
         save({"a": torch.arange(3)}),
         save({"a": torch.arange(3)}, metadata={"another format 1": "{}"}),
-        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 5": "{}"}),
-        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 5": '{"run": "", "sha256": "0"}'}),
+        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 6": "{}"}),
+        save({"a": torch.arange(3)}, metadata={"tawt checkpoint 6": '{"run": "", "sha256": "0"}'}),
     ],
     ids=[
         "empty",

@@ -7,14 +7,16 @@ import sys
 
 import pytest
 import torch
+import yaml
 
 import tawt
 from tawt import files
 from tawt.config import load
 from tawt.config.schema import dumped, parsed
-from tawt.errors import Interrupted, RunError, TawtError, TrainingError
+from tawt.errors import ConfigError, Interrupted, RunError, TawtError, TrainingError
 from tawt.runs import Options, RunFolder, run
 from tawt.runs.reading import record_of
+from tawt.weights import WeightUpdate
 from tests.conftest import unsealed
 
 CONFIG = parsed({"data": {"kind": "digits"}, "target": "digit"})
@@ -464,3 +466,43 @@ def test_json_without_bounds_is_damage_like_any_other(tmp_path, content):
     (tmp_path / "record.json").write_text(content)
     with pytest.raises(RunError, match="not whole JSON"):
         files.read_json(tmp_path / "record.json")
+
+
+@pytest.mark.parametrize(
+    ("parts", "target_from"), [(1, "all"), (None, "all"), (2, "halves in turn")]
+)
+def test_a_folder_of_before_targets_were_halved_is_read(finished, call, parts, target_from):
+    """As commit 9090903 left it: with `target_parts`, and without the fields that came since."""
+    config, path = finished
+    values = yaml.safe_load((path / "config.yaml").read_text())
+    for name in ("target_from", "measure_through", "guard"):
+        del values["training"][name]
+    values["training"]["target_parts"] = parts
+    (path / "config.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
+    unsealed(path)
+    lines = [json.loads(line) for line in (path / "weights.jsonl").read_text().splitlines()]
+    for number, line in enumerate(lines):
+        line.pop("target_half", None)
+        line["target_part"] = number % 2
+        WeightUpdate.from_json(line)
+    (path / "weights.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    kept = RunFolder(path).config().training
+    assert kept.target_from == target_from
+    assert (kept.measure_through, kept.guard) == ("trained heads", False)
+    assert call("report", path)[0] == 0
+    assert call("train", path / "config.yaml", "--out", path, "--resume", "--quiet")[0] == 0
+    refused(lambda: run(config, path, options=Options(resume=True)), "another configuration")
+
+
+@pytest.mark.parametrize("parts", [0, -1, "2", True, 1.5])
+def test_what_is_no_number_of_parts_is_a_field_that_there_is_not(parts):
+    base = {"data": {"kind": "digits"}, "target": "digit"}
+    with pytest.raises(ConfigError, match=r"no field `training\.target_parts`"):
+        parsed({**base, "training": {"target_parts": parts}})
+
+
+def test_a_person_who_named_parts_gets_halves_and_all_else_as_it_is_now():
+    base = {"data": {"kind": "digits"}, "target": "digit"}
+    assert parsed({**base, "training": {"target_parts": 4}}) == parsed(base)
+    found = parsed({**base, "training": {"target_parts": 1}}).training
+    assert (found.target_from, found.guard) == ("all", True)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import torch
 
-import tawt.training.loop
+import tawt.training.judging
 from tawt.config import load
 from tawt.errors import DataError, TawtError
 from tawt.runs import Options, run
@@ -73,16 +73,16 @@ running.build_parts = build
 attempt("unlike", config=config.model_copy(update={"seed": rank}))
 
 # They score alike but for rounding, by which one would go on and the other not.
-score = tawt.training.loop.combined_score
+score = tawt.training.judging.combined_score
 scores = iter([0.1 * epoch for epoch in range(100)])
 if rank == 1:
-    tawt.training.loop.combined_score = lambda *_: next(scores)
+    tawt.training.judging.combined_score = lambda *_: next(scores)
 else:
-    tawt.training.loop.combined_score = lambda *_: 0.5
+    tawt.training.judging.combined_score = lambda *_: 0.5
 training = tawt.training.Settings(**{**config.training.__dict__, "patience": 1})
 patient = config.model_copy(update={"training": training, "target_epochs": 9, "epochs": 9})
 attempt("patient", config=patient)
-tawt.training.loop.combined_score = score
+tawt.training.judging.combined_score = score
 
 # Heads are fitted by each for itself.
 split = {"paradigm": "pre-training", "split_target": True}

@@ -188,6 +188,12 @@ def test_an_update_comes_back_from_json_exactly(name):
     assert WeightUpdate.from_json(json.loads(text)) == UPDATES[name]
 
 
+def test_the_part_of_the_target_that_an_older_version_wrote_is_left_out():
+    """It was no half of a cut, so nothing can be made of it."""
+    update = next(iter(UPDATES.values()))
+    assert WeightUpdate.from_json({**update.to_json(), "target_part": 1}) == update
+
+
 def test_an_update_in_json_is_a_copy():
     values = UPDATES["moved"].to_json()
     values["weights"]["a"] = 7.0

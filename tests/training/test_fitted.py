@@ -11,8 +11,9 @@ from torch import nn
 from tawt.arrays import MLP, Classification, classification, regression
 from tawt.probes import Items, LinearHead, Probe, sureness
 from tawt.streams import stream
-from tawt.tasks import MultiTaskModel
-from tawt.training import PreTraining, Settings, train
+from tawt.tasks import Batch, Examples, MultiTaskModel
+from tawt.tasks.examples import Subset
+from tawt.training import JointTraining, PreTraining, Settings, train
 from tawt.training.fitted import crossed_loss, outputs_to_fit
 from tawt.training.fresh import FreshLosses
 from tawt.weighting import Fixed, TargetAware
@@ -28,7 +29,7 @@ def rows(seed, size, *, labels="true"):
     return inputs, draw.permutation(found) if labels == "shuffled" else found
 
 
-def fresh(tasks, model, *, count=64, part=slice(None), fits_heads=True):
+def fresh(tasks, model, *, count=64, part=slice(None), fits_heads=True, update=1, beside=None):
     return FreshLosses(
         model,
         {task.name: task for task in tasks},
@@ -36,11 +37,12 @@ def fresh(tasks, model, *, count=64, part=slice(None), fits_heads=True):
         counts=dict.fromkeys((task.name for task in tasks), count),
         weighting=Fixed([task.name for task in tasks]),
         seed=0,
-        update=1,
+        update=update,
         device=torch.device("cpu"),
         autocast=nullcontext,
         part=part,
         fits_heads=fits_heads,
+        beside=beside,
     )
 
 
@@ -233,6 +235,16 @@ def test_items_join():
     assert np.isclose(float((some + more).vectors.sum()), 3)
 
 
+def test_what_is_joined_to_nothing_keeps_its_width_and_device():
+    elsewhere = Items(torch.zeros(2, 3, device="meta"), torch.zeros(2, device="meta"))
+    for joined in (elsewhere + Items.joined([]), Items.joined([Items.joined([]), elsewhere])):
+        assert (joined.vectors.device.type, joined.vectors.shape) == ("meta", (2, 3))
+    empty = Items(torch.zeros(0, 3), torch.zeros(0))
+    for joined in (empty + Items.joined([]), Items.joined([]) + empty):
+        assert joined.vectors.shape == (0, 3)
+        assert joined.is_regression
+
+
 def test_where_no_label_comes_twice_heads_are_fitted_on_everything():
     """A target of one example a label."""
     tasks = [classification("goal", train=(rows(3, 3)[0], np.arange(3)))]
@@ -262,3 +274,219 @@ def test_a_label_that_only_some_folds_have_is_one_more_output():
         Items(points[4:], torch.tensor([0, 1, 0, 3])),
     ]
     assert torch.isfinite(crossed_loss(parts, parts, classes=2))
+
+
+def numbers(*values):
+    return rows(0, len(values))[0], np.array(values)
+
+
+TOO_LITTLE = [
+    *(classification("goal", train=numbers(*[1] * size), labels=["no", "yes"]) for size in (1, 3)),
+    *(regression("goal", train=numbers(*given)) for given in ([1.0], [1.0, 2.0], [1.0] * 4)),
+]
+"""Targets whose heads have nothing, or one answer alone, to be fitted on."""
+
+
+@pytest.mark.parametrize("target_from", ["all", "halves in turn"])
+@pytest.mark.parametrize("paradigm", [JointTraining(epochs=1), PreTraining(epochs=1)])
+@pytest.mark.parametrize("goal", TOO_LITTLE)
+def test_where_there_is_too_little_to_fit_the_head_in_training_is_measured_through(
+    goal, paradigm, target_from
+):
+    tasks = [
+        *(classification(name, train=rows(at, 80)) for at, name in enumerate(["near", "far"])),
+        goal,
+    ]
+    held = 0.3 if isinstance(paradigm, JointTraining) else None
+    result = train(
+        model_of(tasks),
+        tasks=tasks,
+        target="goal",
+        paradigm=paradigm,
+        weighting=TargetAware(sources=["near", "far"], target="goal", target_share=held),
+        settings=Settings(
+            sampling="weight",
+            steps=20,
+            batch_size=8,
+            update_every=5,
+            learning_rate=0.01,
+            measure_through="fitted heads",
+            target_from=target_from,
+        ),
+    )
+    assert [update.skipped for update in result.history] == [None] * 4
+    assert min(update.target_norm for update in result.history) > 1e-6
+
+
+@pytest.mark.parametrize("goal", TOO_LITTLE)
+def test_that_is_the_loss_of_trained_heads(goal):
+    model = model_of([goal])
+    fitted, trained = (fresh([goal], model, fits_heads=fits)("goal") for fits in (True, False))
+    torch.testing.assert_close(fitted, trained)
+    torch.testing.assert_close(gradient(fitted, model), gradient(trained, model))
+
+
+def test_heads_of_a_target_with_too_little_to_fit_are_trained_before_updates(monkeypatch):
+    from tawt.training import loop
+
+    fitted = []
+    monkeypatch.setattr(
+        loop.Loop, "_fit_heads", lambda self, heads: fitted.append(self.position.total)
+    )
+    tasks = [classification("near", train=rows(1, 80)), TOO_LITTLE[1]]
+    train(
+        model_of(tasks),
+        tasks=tasks,
+        target="goal",
+        paradigm=PreTraining(epochs=1, fine_tune_epochs=1),
+        weighting=TargetAware(sources=["near"], target="goal", target_share=None),
+        settings=Settings(
+            sampling="weight",
+            steps=10,
+            batch_size=8,
+            update_every=5,
+            measure_through="fitted heads",
+        ),
+    )
+    assert fitted == [5, 10]
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_draw_of_one_label_is_fitted_with_others_beside_it(kind):
+    """Through heads that were fitted on one label the gradient is rounding, whose cosine is not."""
+    inputs, _ = rows(0, 400)
+    rare = np.zeros(400, int)
+    rare[[7, 200, 391]] = 1
+    task = (
+        classification("rare", train=(inputs, rare))
+        if kind == "classes"
+        else regression("rare", train=(inputs, rare.astype(float)))
+    )
+    model = model_of([task])
+    norms = []
+    for update in range(12):
+        losses = fresh([task], model, count=48, update=update)
+        norms.append(float(gradient(losses("rare"), model).norm()))
+    assert min(norms) > 1e-5
+    drawn = [stream(0, "update", update).choice(400, 48, replace=False) for update in range(12)]
+    assert sum(not rare[some].any() for some in drawn) > 4  # most have one label
+
+
+def test_a_source_of_one_label_alone_is_measured_as_in_training():
+    task = classification("one", train=(rows(0, 80)[0], np.zeros(80, int)), labels=["a", "b"])
+    model = model_of([task])
+    losses = fresh([task], model, count=48), fresh([task], model, count=48, fits_heads=False)
+    fitted, trained = (gradient(each("one"), model) for each in losses)
+    torch.testing.assert_close(fitted, trained)
+
+
+def none_of(items):
+    return Items(items.vectors[:0], items.labels[:0])
+
+
+def test_numbers_of_all_folds_are_measured_in_one_unit():
+    """Folds whose others happen to be alike would count many times as much as the rest."""
+    draw = torch.Generator().manual_seed(0)
+    vectors = torch.randn(12, 3, generator=draw, dtype=torch.float64)
+    answers = vectors[:, 0] + 0.01 * torch.randn(12, generator=draw, dtype=torch.float64)
+    answers[:4] = 0.5  # what the head of the second fold is fitted on varies little
+    folds = [Items(vectors[:4], answers[:4]), Items(vectors[4:], answers[4:])]
+    losses = []
+    for at in range(2):
+        alone = [fold if place == at else none_of(fold) for place, fold in enumerate(folds)]
+        losses.append(crossed_loss(folds, alone, classes=1))
+    whole = crossed_loss(folds, folds, classes=1)
+    torch.testing.assert_close(sum(losses), whole)
+    probes = [Probe.fitted(folds[1 - at], ridge=0.03) for at in range(2)]
+    sure = sureness(list(zip(probes, folds, strict=True)))
+    for probe, fold, loss in zip(probes, folds, losses, strict=True):
+        errors = probe.scaled(sure).outputs(fold.vectors)[:, 0] - fold.labels
+        expected = errors.square().sum() / (2 * answers.var(correction=0))
+        torch.testing.assert_close(loss, expected)
+
+
+def test_folds_without_items_are_passed_over():
+    """Tagged sentences may have no word with a label."""
+    some = Items(torch.randn(6, 3), torch.tensor([0, 1, 0, 1, 1, 0]))
+    nothing = Items(torch.zeros(0, 3), torch.zeros(0, dtype=torch.long))
+    halves = [Items(some.vectors[:3], some.labels[:3]), Items(some.vectors[3:], some.labels[3:])]
+    expected = crossed_loss(halves, halves, classes=2)
+    folds = [nothing, halves[0], nothing, halves[1]]
+    torch.testing.assert_close(crossed_loss(folds, folds, classes=2), expected)
+    alone = crossed_loss([some, nothing], [some, nothing], classes=2)
+    torch.testing.assert_close(alone, crossed_loss([some], [some], classes=2))
+    of_another = crossed_loss(halves, [nothing, nothing], classes=2)
+    assert (float(of_another), of_another.requires_grad) == (0.0, False)
+
+
+class Partly(Classification):
+    """Of each example, none or one of its two places has a label."""
+
+    def items(self, vectors, labels):
+        return vectors[labels >= 0], labels[labels >= 0]
+
+    def losses(self, outputs, labels):
+        return nn.functional.cross_entropy(outputs, labels, ignore_index=-1, reduction="none")
+
+
+@pytest.mark.parametrize("labelled", [0, 1, 30])
+def test_examples_without_labels_have_no_part_in_a_fit(labelled):
+    inputs, labels = rows(0, 60)
+    labels[labelled:] = -1
+    usual = classification("goal", train=rows(1, 60))
+    task = replace(usual, kind=Partly(usual.kind.labels), train=marked(inputs, labels))
+    model = model_of([usual])
+    whole, count = fresh([task], model).counted("goal")
+    parts = [fresh([task], model, part=slice(n, None, 2)).counted("goal") for n in range(2)]
+    mean = sum(loss * number for loss, number in parts) / count
+    torch.testing.assert_close(mean, whole)
+    assert (float(whole.detach()) == 0) == (labelled == 0)
+
+
+def marked(inputs, labels):
+    """Examples some of whose labels are -1."""
+
+    class Marked(Examples):
+        def __len__(self):
+            return len(labels)
+
+        def batch(self, indices):
+            return Batch(torch.tensor(inputs[indices]).float(), torch.tensor(labels[indices]))
+
+    return Marked()
+
+
+@pytest.mark.parametrize("halved", [False, True])
+@pytest.mark.parametrize("goal", [classification("goal", train=rows(3, 6)), *TOO_LITTLE])
+def test_a_process_without_an_example_of_the_target_draws_what_the_others_draw(goal, halved):
+    """What is drawn after it would be of other examples than one process had drawn."""
+    near = classification("near", train=rows(1, 90))
+    model = model_of([near, goal])
+    half = max(1, len(goal.train) // 2)
+    beside = {"goal": Subset(goal.train, np.arange(len(goal.train))[half:])} if halved else {}
+
+    def measured(part):
+        losses = fresh([goal, near], model, count=7, part=part, beside=beside)
+        return [losses.counted(task.name) for task in (goal, near)]
+
+    wholes = measured(slice(None))
+    by_part = [measured(slice(number, None, 8)) for number in range(8)]
+    assert any(count == 0 for (_, count), _ in by_part)
+    for place, (whole, count) in enumerate(wholes):
+        parts = [found[place] for found in by_part]
+        assert sum(number for _, number in parts) == count
+        mean = sum(loss * number for loss, number in parts) / count
+        torch.testing.assert_close(mean, whole)
+
+
+def test_nothing_is_computed_in_float64_where_the_device_has_none(monkeypatch):
+    items = Items(torch.randn(20, 3), torch.randn(20))
+    classes = Items(items.vectors, torch.arange(20) % 2)
+    exact = [crossed_loss([some, some], [some, some], classes=2) for some in (items, classes)]
+    monkeypatch.setattr("tawt.probes.probe.widest", lambda device: torch.float32)
+    monkeypatch.setattr("tawt.probes.items.widest", lambda device: torch.float32)
+    monkeypatch.setattr(torch.Tensor, "double", None)
+    for some, expected in zip((items, classes), exact, strict=True):
+        assert Probe.fitted(some).weight.dtype == torch.float32
+        found = crossed_loss([some, some], [some, some], classes=2)
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)

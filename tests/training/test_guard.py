@@ -2,6 +2,8 @@
 
 import logging
 import math
+from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,12 +17,14 @@ from tawt.config import parsed
 from tawt.errors import Interrupted
 from tawt.runs import building
 from tawt.tasks import MultiTaskModel
-from tawt.training import JointTraining, Settings, train
-from tawt.training.guard import Guard, of_steps
+from tawt.training import JointTraining, PreTraining, Settings, SingleTask, train
+from tawt.training.beyond import of_passes, of_size, of_steps
+from tawt.training.guard import Guard
 from tawt.training.material import Material
 from tawt.training.result import Predictions
 from tawt.training.schedule import Schedule
-from tawt.weights import WeightUpdate
+from tawt.weighting import Fixed
+from tawt.weights import SourceWeights, WeightUpdate
 
 SIZES = {"goal": 20, "many": 1980}
 HEAVY = {"goal": 0.3, "many": 0.7}
@@ -137,12 +141,35 @@ def updates(*losses):
 def test_a_target_that_is_unlearned_is_said_where_chance_does_not_explain_it(losses, said, caplog):
     guard = Guard()
     with caplog.at_level(logging.WARNING):
-        guard.look_back(updates(*losses))
-        guard.look_back(updates(*losses))
+        guard.look_back(updates(*losses), [])
+        guard.look_back(updates(*losses), [])
     assert caplog.messages == list(guard.said.values())
     assert len(caplog.messages) == said
     if said:
         assert "is 2, after 1 at the first 4" in caplog.messages[0]
+
+
+@pytest.mark.parametrize(
+    ("losses", "said"),
+    [
+        ([2.0], False),
+        ([2.0, 1.0, 1.5], False),
+        ([2.0, 3.9], False),
+        ([2.0, 4.1], True),
+        ([2.0, math.inf], True),
+        ([2.0, math.nan], True),
+    ],
+)
+def test_a_loss_that_grows_is_said_where_there_is_nothing_else_to_look_at(losses, said):
+    guard = Guard()
+    for count in range(1, len(losses) + 1):
+        guard.look_back([], losses[:count])
+    assert bool(guard.said) == said
+    if said:
+        assert f"the loss of epoch 2 is {losses[1]:.3g}, after 2 in the first" in guard.said["loss"]
+    guard = Guard()
+    guard.look_back(updates(1.0), losses)  # weights that move change the loss
+    assert not guard.said
 
 
 def on_dev(right, of=100):
@@ -323,3 +350,292 @@ def remarks_of(weighting, *, steps, **changes):
     found = TargetAware(sources=["many"], target="goal", target_share=0.5, **weighting)
     material = Material(tasks, {"goal": 1.0}, found, settings, seed=0)
     return material.remarks(JointTraining(epochs=1).phases())
+
+
+# Weights that ask for the same few examples again and again
+
+
+FEW = {"few": 8, "many": 3992}
+
+
+def repeating(*, sizes=FEW, guarded=True, sampling="weight", **given):
+    often = dict.fromkeys(sizes, 100.0)
+    return Schedule(
+        sizes,
+        batch_size=10,
+        sampling=sampling,
+        seed=0,
+        phase="x",
+        epochs=2,
+        too_often=often,
+        guarded=guarded,
+        **given,
+    )
+
+
+def taken_by(plan, shares, *, stops=()):
+    """How many examples of each task all steps have; those after a stop are planned anew."""
+    counts = Counter()
+    for epoch in range(plan.epochs):
+        edges = [0, *stops, plan.length]
+        for first, last in pairwise(edges):
+            for step in plan.steps(epoch, first, last, shares=shares, taken=counts):
+                counts.update({task: len(found) for task, found in step.examples.items()})
+    return counts
+
+
+@pytest.mark.parametrize("sampling", ["weight", "mixed"])
+def test_a_source_that_would_be_passed_over_too_often_is_held(sampling):
+    shares = {"few": 0.35, "many": 0.65}
+    counts = taken_by(repeating(sampling=sampling), shares)
+    assert 0.95 * 800 < counts["few"] <= 800
+    free = taken_by(repeating(sampling=sampling, guarded=False), shares)
+    assert free["few"] > 2000
+    assert taken_by(repeating(sampling=sampling), shares, stops=(50, 300)) == counts
+
+
+@pytest.mark.parametrize("sampling", ["weight", "mixed"])
+def test_other_steps_are_as_without_the_guard(sampling):
+    shares = {"few": 0.05, "many": 0.95}
+    plans = [repeating(sampling=sampling, guarded=guarded) for guarded in (True, False)]
+    for one, other in zip(*(plan.steps(0, 0, 400, shares=shares) for plan in plans), strict=True):
+        assert one.shares is None
+        assert one.task == other.task
+        for task, found in one.examples.items():
+            np.testing.assert_array_equal(found, other.examples[task])
+
+
+def test_steps_drawn_by_weight_by_the_guard_are_held_too():
+    counts = taken_by(repeating(sampling="size"), {"few": 0.35, "many": 0.65})
+    assert 0.95 * 800 < counts["few"] <= 800
+
+
+def test_targets_and_sources_of_no_weight_are_not_limited():
+    numbers = np.zeros((8, 3)), np.arange(8) % 2
+    many = np.zeros((392, 3)), np.arange(392) % 2
+    tasks = [
+        classification("few", train=numbers),
+        classification("none", train=numbers),
+        classification("many", train=many),
+        classification("goal", train=numbers, test=numbers),
+    ]
+    weighting = Fixed(["few", "none", "many", "goal"], initial=dict(zip(
+        ["few", "none", "many", "goal"], [0.3, 0.0, 0.3, 0.4], strict=True)))  # fmt: skip
+    [phase] = JointTraining(epochs=1).phases()
+
+    def often(**given):
+        settings = Settings(sampling="weight", batch_size=8, steps=500, **given)
+        return Material(tasks, {"goal": 1.0}, weighting, settings, seed=0).schedule(phase).too_often
+
+    assert often() == {"few": 100.0, "many": 100.0}
+    assert often(most_passes=300) == {}
+
+
+def test_what_is_repeated_is_said():
+    said = of_passes(repeating(), {"few": 0.35, "many": 0.65}, {"few": 40}, left=800, step=20)
+    assert said == (
+        "'few' (8 examples) has 35% of the weight: it would be passed over 285 times, all sources "
+        "together 1.9 times. From step 21 on it is drawn less often, for 100 passes in all "
+        "(`training.guard`; `training.most_passes` sets another limit)."
+    )
+    free = repeating(guarded=False)
+    said = of_passes(free, {"few": 0.35, "many": 0.65}, {}, left=800, step=0)
+    assert "It is learned by heart then; `training.most_passes` sets a limit." in said
+    assert of_passes(repeating(), {"few": 0.05, "many": 0.95}, {}, left=800, step=0) is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "worth"),
+    [({"few": 0.5, "many": 0.5}, 32), ({"few": 0.3, "many": 0.7}, 88), ({"many": 1.0}, None)],
+)
+def test_weights_that_are_worth_few_examples_are_said(weights, worth):
+    sizes = {name: FEW[name] for name in weights}
+    plan = repeating(sizes=sizes)
+    said = of_size(plan, SourceWeights.of(weights), left=800)
+    if worth is None:
+        assert said is None
+        return
+    assert f"sources are worth {worth} of their 4,000 examples" in said
+    assert of_size(plan, SourceWeights.proportional(sizes), left=800) is None
+    assert of_size(plan, SourceWeights.of(weights), left=worth // 2) is None  # none comes twice
+
+
+def clustered(size, *, seed):
+    draw = np.random.default_rng(seed)
+    inputs = draw.normal(size=(size, 4))
+    return inputs, inputs[:, :3].argmax(1)
+
+
+@pytest.mark.parametrize("guard", [True, False])
+@pytest.mark.parametrize("kind", ["target-aware", "fixed"])
+@pytest.mark.parametrize("paradigm", [JointTraining(epochs=6), PreTraining(epochs=6)])
+def test_a_source_of_eight_examples_is_not_passed_over_hundreds_of_times(paradigm, kind, guard):
+    tasks = [
+        classification("few", train=clustered(8, seed=0)),
+        classification("many", train=clustered(3992, seed=1)),
+        classification("goal", train=clustered(30, seed=2), test=clustered(200, seed=3)),
+    ]
+    joint = isinstance(paradigm, JointTraining)
+    names = ["few", "many", *(["goal"] if joint else [])]
+    weighting = (
+        Fixed(names)
+        if kind == "fixed"
+        else TargetAware(sources=names[:2], target="goal", target_share=0.3 if joint else None)
+    )
+    result = train(
+        small_model(tasks),
+        tasks=tasks,
+        target="goal",
+        paradigm=paradigm,
+        weighting=weighting,
+        settings=Settings(sampling="weight", learning_rate=0.01, update_every=50, guard=guard),
+    )
+    [said] = result.warnings
+    assert "'few' (8 examples) has " in said
+    if guard:
+        assert result.passes["few"] <= 101
+    elif kind == "fixed":
+        assert result.passes["few"] > 200
+    assert ("drawn less often" in said) == guard
+
+
+# Training that fails
+
+
+def small_model(tasks, *, seed=0):
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return MultiTaskModel.for_tasks(MLP((4,), widths=(8,)), tasks, width=8)
+
+
+def failing_tasks(*, dev=True):
+    near, far, goal = (clustered(size, seed=seed) for seed, size in enumerate((300, 300, 200)))
+    held = clustered(200, seed=9)
+    return [
+        classification("near", train=near),
+        classification("far", train=(far[0], np.random.default_rng(0).permutation(far[1]))),
+        classification("goal", train=goal, dev=held if dev else None, test=held),
+    ]
+
+
+def taught(tasks):
+    """A model that knows the target well."""
+    model = small_model(tasks)
+    train(
+        model,
+        tasks=tasks,
+        target="goal",
+        paradigm=SingleTask(epochs=40),
+        settings=Settings(learning_rate=0.01),
+    )
+    return model
+
+
+def went_on(tasks, model, paradigm, *, rate=1000.0, kind="fixed", **given):
+    """Trained at a rate at which nothing is left of what was known."""
+    joint = isinstance(paradigm, JointTraining)
+    names = ["near", "far", *(["goal"] if joint else [])]
+    weighting = (
+        Fixed(names)
+        if kind == "fixed"
+        else TargetAware(sources=names[:2], target="goal", target_share=0.3 if joint else None)
+    )
+    settings = Settings(
+        **{"sampling": "weight", "learning_rate": rate, "clip_norm": None, "update_every": 10}
+        | {name: given.pop(name) for name in ("guard", "select") if name in given}
+    )
+    return train(
+        model,
+        tasks=tasks,
+        target="goal",
+        paradigm=paradigm,
+        weighting=weighting,
+        settings=settings,
+        **given,
+    )
+
+
+@pytest.mark.parametrize("kind", ["fixed", "target-aware"])
+@pytest.mark.parametrize("dev", [True, False])
+def test_a_joint_run_that_forgets_the_target_ends_as_it_began(dev, kind):
+    tasks = failing_tasks(dev=dev)
+    model = taught(tasks)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    result = went_on(tasks, model, JointTraining(epochs=3), kind=kind)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert result.best_epoch is None
+    assert result.scores["goal"]["test"]["accuracy"] > 0.8
+    [said] = result.warnings
+    assert said.startswith("on dev examples of 'goal', accuracy was " if dev else "to know its")
+    assert " at the start" in said
+    assert said.endswith("The model was put back as it was at the start (`training.guard`).")
+
+
+@pytest.mark.parametrize("given", [{"guard": False}, {"select": "last"}])
+def test_without_the_guard_it_is_said_alone(given):
+    """`paper` has none: its numbers are those of the authors' program."""
+    tasks = failing_tasks()
+    result = went_on(tasks, taught(tasks), JointTraining(epochs=3), **given)
+    assert result.best_epoch is not None
+    assert result.scores["goal"]["test"]["accuracy"] < 0.7
+    [said] = result.warnings
+    assert "put back as it was at the start" not in said
+
+
+@pytest.mark.parametrize("guard", [True, False])
+def test_a_representation_that_says_nothing_any_more_is_put_back_before_fine_tuning(guard):
+    tasks = failing_tasks()
+    paradigm = PreTraining(epochs=2, fine_tune_epochs=4, fine_tune_learning_rate=0.01)
+    result = went_on(tasks, taught(tasks), paradigm, guard=guard)
+    accuracy = result.scores["goal"]["test"]["accuracy"]
+    assert (accuracy > 0.8) if guard else (accuracy < 0.7)
+    [said] = result.warnings
+    assert said.startswith("to know its vector took ")
+    assert ("The model was put back as it was at the start" in said) == guard
+
+
+def test_an_epoch_that_was_better_is_what_a_run_that_collapses_ends_with():
+    """The rate rises to what destroys all: the first epochs are the best."""
+    tasks = failing_tasks()
+    model = small_model(tasks)
+    result = train(
+        model,
+        tasks=tasks,
+        target="goal",
+        paradigm=JointTraining(epochs=12),
+        weighting=Fixed(["near", "goal"]),
+        settings=Settings(
+            sampling="weight", learning_rate=30.0, clip_norm=None, warmup=0.99, decay="none"
+        ),
+    )
+    scores = [entry["dev"]["goal"]["accuracy"] for entry in result.epochs]
+    assert result.best_epoch == int(np.argmax(scores))
+    assert scores[-1] < 0.7 * max(scores)
+    assert result.scores["goal"]["dev"]["accuracy"] == max(scores)
+    [said] = result.warnings
+    assert said.endswith("The best epoch's model was put back (`training.select`).")
+
+
+@pytest.mark.parametrize("paradigm", [JointTraining(epochs=3), PreTraining(epochs=3)])
+def test_a_failing_run_that_is_stopped_goes_on_exactly(paradigm):
+    tasks = failing_tasks()
+    whole = went_on(tasks, taught(tasks), paradigm)
+    kept, steps = Kept(), iter(range(30))
+    with pytest.raises(Interrupted):
+        went_on(tasks, taught(tasks), paradigm, checkpoint=kept,
+                should_stop=lambda: next(steps, None) is None)  # fmt: skip
+    resumed = went_on(tasks, small_model(tasks, seed=1), paradigm, checkpoint=kept)
+    assert resumed.scores == whole.scores
+    assert resumed.warnings == whole.warnings
+    assert resumed.best_epoch == whole.best_epoch
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.01])
+@pytest.mark.parametrize("dev", [True, False])
+@pytest.mark.parametrize("kind", ["fixed", "target-aware"])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("paradigm", [JointTraining(epochs=2), PreTraining(epochs=2)])
+def test_nothing_is_said_of_runs_that_are_fine(paradigm, known, kind, dev, rate):
+    tasks = failing_tasks(dev=dev)
+    model = taught(tasks) if known else small_model(tasks)
+    assert went_on(tasks, model, paradigm, rate=rate, kind=kind).warnings == []

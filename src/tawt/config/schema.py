@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from tawt.config import sections, yaml_file
+from tawt.config.before import without_target_parts
 from tawt.config.explaining import explained, shown
 from tawt.config.fold import FoldConfig
 from tawt.config.presets import FINER, PRESETS
@@ -117,6 +118,7 @@ class RunConfig(Section):
         training = values.get("training") or {}
         if not isinstance(weighting, Mapping) or not isinstance(training, Mapping):
             return values
+        training = without_target_parts(training)
         name = str(weighting.get("preset", "robust"))
         preset = PRESETS.get(name)
         if preset is None:

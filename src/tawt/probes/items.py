@@ -13,12 +13,24 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+_LEAST_VARIANCE = 1e-12
+
 OnPass = Callable[[float], None]
 """Told of passes over batches when they are done, a backward pass counting twice; may raise."""
 
 
 def uncounted(passes: float) -> None:
     """Nobody wants to know."""
+
+
+def widest(device: torch.device) -> torch.dtype:
+    """The most exact numbers that a device computes with.
+
+    Example:
+        >>> widest(torch.device("cpu")), widest(torch.device("mps"))
+        (torch.float64, torch.float32)
+    """
+    return torch.float32 if device.type == "mps" else torch.float64
 
 
 @dataclass(frozen=True)
@@ -40,15 +52,20 @@ class Items:
 
     @classmethod
     def joined(cls, parts: Sequence[Items]) -> Items:
-        """All items of these parts, in their order; of no parts, none."""
-        if not parts:
-            return cls(torch.zeros(0, 0), torch.zeros(0, dtype=torch.long))
-        vectors = torch.cat([items.vectors for items in parts])
-        return cls(vectors, torch.cat([items.labels for items in parts]))
+        """All items of these parts, in their order; of no parts, none.
+
+        A part without items may be on another device, and of vectors without a width.
+        """
+        full = [items for items in parts if len(items)]
+        if not full:
+            nothing = cls(torch.zeros(0, 0), torch.zeros(0, dtype=torch.long))
+            return max(parts, key=lambda items: items.vectors.shape[-1], default=nothing)
+        vectors = torch.cat([items.vectors for items in full])
+        return cls(vectors, torch.cat([items.labels for items in full]))
 
     def __add__(self, other: Items) -> Items:
         """These and others."""
-        return Items.joined([items for items in (self, other) if len(items)])
+        return Items.joined([self, other])
 
     def detached(self) -> Items:
         """The same without a graph."""
@@ -63,3 +80,9 @@ class Items:
     def classes(self) -> int:
         """One more than the largest class."""
         return int(self.labels.max()) + 1
+
+    @property
+    def variance(self) -> float:
+        """Of labels that are numbers; where all are the same, a little more than zero."""
+        labels = self.labels.to(widest(self.labels.device))
+        return float(labels.var(correction=0).clamp(min=_LEAST_VARIANCE))

@@ -1,8 +1,8 @@
 """min over f of the risk of f∘φ: a linear head on frozen vectors, fitted to the end.
 
 The definition of the task distance has L*(φ), the least risk that any head reaches on φ. A linear
-head's problem is convex, so it is solved, by L-BFGS in float64, with a small ridge that makes the
-solution unique where there are fewer items than dimensions.
+head's problem is convex, so it is solved, by L-BFGS in float64 (where the device has it), with a
+small ridge that makes the solution unique where there are fewer items than dimensions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 from torch import Tensor
 
 from tawt.errors import DataError
-from tawt.probes.items import OnPass, uncounted
+from tawt.probes.items import OnPass, uncounted, widest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,12 +88,12 @@ class Probe:
         """
         if len(items) == 0:
             raise DataError("A head cannot be fitted on no items.")
-        vectors = items.vectors.double()
+        vectors = items.vectors.to(widest(items.vectors.device))
         centre = vectors.mean(0)
         spread = (vectors - centre).square().mean().sqrt().clamp(min=1e-12)
         points = (vectors - centre) / spread
         if items.is_regression:
-            return cls._ridge(points, items.labels.double(), centre, spread, ridge)
+            return cls._ridge(points, items, centre, spread, ridge)
         outputs = max(classes or 0, items.classes)
         weight, bias = _logistic(points, items.labels, outputs, ridge, steps, on_pass)
         seen = torch.bincount(items.labels.long(), minlength=outputs) > 0
@@ -101,40 +101,44 @@ class Probe:
 
     @classmethod
     def _ridge(
-        cls, points: Tensor, labels: Tensor, centre: Tensor, spread: Tensor, ridge: float
+        cls, points: Tensor, items: Items, centre: Tensor, spread: Tensor, ridge: float
     ) -> Probe:
+        labels = items.labels.to(points)
         mean = labels.mean()
         gram = points.T @ points / len(points)
         gram += ridge * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
         weight = torch.linalg.solve(gram, points.T @ (labels - mean) / len(points))
-        variance = float(labels.var(correction=0).clamp(min=1e-12))
         seen = torch.ones(1, dtype=torch.bool, device=points.device)
-        return cls(weight[None], mean[None], centre, spread, variance, True, seen)
+        return cls(weight[None], mean[None], centre, spread, items.variance, True, seen)
 
     def scaled(self, scale: float) -> Probe:
         """The same head, so many times as sure of its answers."""
         return replace(self, weight=self.weight * scale)
 
+    def in_units_of(self, variance: float) -> Probe:
+        """The same head, whose squared errors are divided by this variance."""
+        return replace(self, variance=variance)
+
     def slopes(self, items: Items) -> tuple[Tensor, Tensor]:
         """Outputs less the bias, and labels, of the items whose label it was fitted for."""
-        points = (items.vectors.double() - self.centre) / self.spread
+        points = (items.vectors.to(self.centre) - self.centre) / self.spread
         slopes, labels = points @ self.weight.T, items.labels
         if self.is_regression:
-            return slopes, labels.double()
+            return slopes, labels.to(slopes)
         known = labels < len(self.seen)
         known &= self.seen[labels.clamp(max=len(self.seen) - 1).long()]
         return slopes[known], labels[known].long()
 
     def outputs(self, vectors: Tensor) -> Tensor:
         """Logits, or predictions, shape `(items, outputs)`."""
-        points = (vectors.double() - self.centre) / self.spread
+        points = (vectors.to(self.centre) - self.centre) / self.spread
         return points @ self.weight.T + self.bias
 
     def risk(self, items: Items) -> Risk:
         """On held-out items; labels that training never showed are always wrong."""
         outputs = self.outputs(items.vectors)
         if self.is_regression:
-            errors = (outputs[:, 0] - items.labels.double()).square() / self.variance
+            errors = (outputs[:, 0] - items.labels.to(outputs)).square() / self.variance
             return Risk(None, float(errors.clamp(max=4).mean() / 4))
         known = items.labels < outputs.shape[1]
         wrong = outputs.argmax(-1) != items.labels
@@ -142,7 +146,7 @@ class Probe:
         logs = outputs.log_softmax(-1)
         picked = logs.gather(1, items.labels.clamp(max=outputs.shape[1] - 1)[:, None].long())[:, 0]
         losses = torch.where(known, -picked, torch.full_like(picked, cap)).clamp(max=cap)
-        return Risk(float(wrong.double().mean()), float(losses.mean() / cap))
+        return Risk(float(wrong.to(outputs).mean()), float(losses.mean() / cap))
 
 
 def sureness(fits: Sequence[tuple[Probe, Items]]) -> float:

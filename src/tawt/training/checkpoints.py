@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _TENSOR, _MAPPING, _TREE = "tensor", "mapping", "tree"
 _FORMAT_NAME = "tawt checkpoint"
-_FORMAT = f"{_FORMAT_NAME} 5"
+_FORMAT = f"{_FORMAT_NAME} 6"
 
 
 class OtherVersionError(RunError):

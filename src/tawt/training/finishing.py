@@ -35,7 +35,7 @@ def finished(  # noqa: PLR0913 - what a training came to, each by its name
         phases: What was done.
         splits: Predictions by split and target.
         epochs: One entry an epoch.
-        kept: Position of the epoch whose model is kept; the last where none was chosen.
+        kept: Position of the epoch whose model is kept; none, if it is the one of before.
         skipped: Steps left out, by task.
         taken: How many examples of each task were trained on.
         steps: Taken in all.
@@ -54,7 +54,7 @@ def finished(  # noqa: PLR0913 - what a training came to, each by its name
         multipliers=weighting.weights.multipliers(material.sizes(phases)),
         history=list(weighting.history),
         epochs=epochs,
-        best_epoch=len(epochs) - 1 if kept is None else kept,
+        best_epoch=kept,
         skipped_steps={name: count for name, count in skipped.items() if count},
         passes=material.passes(taken),
         steps=steps,

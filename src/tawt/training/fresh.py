@@ -11,7 +11,14 @@ from tawt.gradients import width
 from tawt.probes import Items
 from tawt.streams import stream
 from tawt.training.devices import moved
-from tawt.training.fitted import crossed_loss, folds_of, outputs_to_fit
+from tawt.training.fitted import (
+    can_fit,
+    crossed_gains,
+    crossed_loss,
+    folds_of,
+    outputs_to_fit,
+    place_of_other,
+)
 from tawt.training.parts import Parts
 
 if TYPE_CHECKING:
@@ -96,7 +103,11 @@ class FreshLosses:
         """The same, and how many examples it is the mean of; of none, a zero without a graph."""
         if task in self.fitted:
             return self._crossed(task)
-        indices, examples = self._drawn(task)[self._part], self._examples[task]
+        return self._through_trained(task, self._drawn(task)[self._part])
+
+    def _through_trained(self, task: str, indices: Indices) -> tuple[Tensor, int]:
+        """The mean loss of these examples through the head as training left it."""
+        examples = self._examples[task]
         if len(indices) == 0:  # a draw of fewer examples than there are processes
             return torch.zeros((), device=self._device), 0
         losses = []
@@ -107,7 +118,10 @@ class FreshLosses:
         return torch.stack(losses).sum(), len(indices)
 
     def _crossed(self, task: str) -> tuple[Tensor, int]:
-        """The mean loss of this process's part of a draw, through heads fitted on all of it."""
+        """The mean loss of this process's part of a draw, through heads fitted on all of it.
+
+        What is drawn is the same in all processes, whatever part of it each has.
+        """
         drawn = self._drawn(task)
         mine = np.zeros(len(drawn), bool)
         mine[self._part] = True
@@ -120,13 +134,32 @@ class FreshLosses:
             with torch.no_grad():
                 others = self._items(task, fold[~kept])
             folds.append(own[-1].detached() + others)
+        beside = self._rest(task, len(drawn))
+        if not can_fit(folds, beside):
+            beside += self._others(task, drawn)
+        if not can_fit(folds, beside):
+            return self._through_trained(task, drawn[mine])
         count, items = int(mine.sum()), sum(map(len, folds))
         if count == 0:
             return torch.zeros((), device=self._device), 0
-        total = crossed_loss(
-            folds, own, classes=self.fitted[task], beside=self._rest(task, len(drawn))
-        )
+        total = crossed_loss(folds, own, classes=self.fitted[task], beside=beside)
         return total * (len(drawn) / (count * items)), count
+
+    def gains(self, task: str) -> list[float]:
+        """By how much each example's loss is lower for knowing its vector; see `crossed_gains`.
+
+        Of all of the next draw; nothing, where no head can be fitted on it.
+        """
+        outputs = outputs_to_fit(self._model, self._tasks[task])
+        if outputs is None:
+            return []
+        drawn = self._drawn(task)
+        cuts = folds_of(len(drawn))
+        folds = [self._items(task, drawn[first::cuts]) for first in range(cuts)]
+        if not can_fit(folds, Items.joined([])):
+            return []
+        found: list[float] = crossed_gains(folds, classes=outputs).tolist()
+        return found
 
     def _rest(self, task: str, most: int) -> Items:
         """Examples that nothing is measured on, to fit heads on."""
@@ -136,6 +169,25 @@ class FreshLosses:
         places = self._draw.choice(len(self._beside[task]), count, replace=False)
         with torch.no_grad():
             return self._items(task, places, examples=self._beside[task])
+
+    def _others(self, task: str, drawn: Indices) -> Items:
+        """For a draw of one label: as many more of the task's examples, one of another label.
+
+        None, if there is no such example.
+        """
+        own = self._examples[task]
+        sources = [(own, np.setdiff1d(np.arange(len(own)), drawn))]
+        if (beside := self._beside.get(task)) is not None:
+            sources.append((beside, np.arange(len(beside))))
+        found = Items.joined([])
+        for examples, left in sources:
+            order = self._draw.permutation(left)
+            place = place_of_other(examples, order, than=own.label(int(drawn[0])))
+            if place is not None:
+                some = order[max(0, place + 1 - len(drawn)) : place + 1]
+                with torch.no_grad():
+                    found += self._items(task, some, examples=examples)
+        return found
 
     def _items(self, task: str, indices: Indices, *, examples: Examples | None = None) -> Items:
         """Vectors and labels of these examples, with a graph if there is to be one."""

@@ -1,9 +1,13 @@
 """Sees when training is about to fail by its weights, or may be failing, and says so once.
 
-Where tasks are drawn by size, a task that counts far more than is seen of it makes training fail
-(see `scaled`): steps are then drawn by weight, which is the schedule's to do. And sources may lead
-away from the target, whichever weights they have: scores on dev examples show it, or where there
-are none the target's losses at updates.
+Weights may ask for what data cannot give. Where tasks are drawn by size, a task that counts far
+more than is seen of it makes training fail (see `scaled`); where they are drawn by weight, a small
+source of large weight is passed over until it is known by heart. What is done about it, by drawing
+otherwise, is the schedule's.
+
+And sources may lead away from the target, whichever weights they have. Scores on dev examples show
+it; where there are none, what the vectors of the representation say about the target, or its losses
+at updates. To go back to a model that was better is for `Judge`.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tawt.training.scaled import most_scaled
+from tawt.training.beyond import of_passes, of_size, of_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
     from tawt.tasks import Task
     from tawt.training.progress import Position
     from tawt.training.result import Predictions
-    from tawt.training.schedule import Schedule
     from tawt.training.stretch import Stretch
     from tawt.weights import WeightUpdate
 
@@ -31,6 +34,8 @@ _log = logging.getLogger(__name__)
 _FEWEST = 4  # updates at each end whose losses are compared
 _ENDS = 0.25  # of all updates, at each end
 _WORSE = 0.25  # of what it was; less is no collapse
+_LOST = 0.75  # of what vectors said at the start; less is what other tasks cost
+_GROWN = 2.0  # times the loss of the first epoch; it falls where nothing is wrong
 _ERRORS = 3.0  # standard errors of the difference; less may be chance
 
 
@@ -52,8 +57,8 @@ class Level(NamedTuple):
         spread = float(np.std(losses, ddof=1)) if len(losses) > 1 else math.inf
         return cls(float(np.mean(losses)), spread / math.sqrt(len(losses)))
 
-    def is_worse_than(self, other: Level) -> bool:
-        """By a quarter of it, and by more than chance explains.
+    def is_worse_than(self, other: Level, *, by: float = _WORSE) -> bool:
+        """By a quarter of it (or so much), and by more than chance explains.
 
         Example:
             >>> Level(1.3, 0.05).is_worse_than(Level(1.0, 0.05))
@@ -63,11 +68,11 @@ class Level(NamedTuple):
         """
         rise = self.mean - other.mean
         sure = rise > _ERRORS * math.hypot(self.error, other.error)
-        return sure and rise > _WORSE * abs(other.mean)
+        return sure and rise > by * abs(other.mean)
 
 
 class Guard:
-    """Looks at weights before steps are drawn by them, and at losses when an epoch is over.
+    """Looks at weights before steps are drawn by them, and at the target when an epoch is over.
 
     Attributes:
         said: Its warnings, by what they are about.
@@ -76,31 +81,49 @@ class Guard:
     def __init__(self) -> None:
         self.said: dict[str, str] = {}
         self._best: dict[str, dict[str, float]] = {}
+        self._start: dict[str, list[float]] = {}
 
-    def look_at_steps(self, stretch: Stretch, position: Position) -> None:
-        """Warn, the first time, of a task that counts far more than is seen of it.
+    def look_at_weights(
+        self, stretch: Stretch, position: Position, taken: Mapping[str, int]
+    ) -> None:
+        """Warn, the first time, of weights that data cannot follow.
 
         Args:
             stretch: Whose steps are to come; if none are left, nothing can fail.
             position: Of the next one.
+            taken: How many examples of each task the steps so far have had.
         """
-        if position.epoch * stretch.schedule.length + position.step < stretch.total:
-            shares = stretch.weighting.weights.shares()
-            self._say("steps", of_steps(stretch.schedule, shares, step=position.total))
+        plan, weights = stretch.schedule, stretch.weighting.weights
+        left = stretch.total - position.epoch * plan.length - position.step
+        if left <= 0:
+            return
+        shares = weights.shares()
+        self._say("steps", of_steps(plan, shares, step=position.total))
+        if not plan.draws_by_weight(shares):
+            return
+        self._say("passes", of_passes(plan, shares, taken, left=left, step=position.total))
+        if "passes" not in self.said:
+            self._say("size", of_size(plan, weights, left=left))
 
     def look_at_dev(
         self, found: Mapping[str, Predictions], tasks: Mapping[str, Task], *, step: int
-    ) -> None:
+    ) -> bool:
         """Warn, the first time, of a target whose dev scores have fallen since their best.
 
         Args:
             found: What the model predicts of each target's dev examples.
             tasks: By name.
-            step: How many steps there were.
+            step: How many steps there were; none, at the first look.
+
+        Returns:
+            Whether all targets are clearly below where they were at the first look.
         """
+        below = []
         for name, predictions in found.items():
             now = Level.of([-score for score in predictions.example_scores])
             score = predictions.scores[tasks[name].kind.metric]
+            first = Level(*self._start.setdefault(name, [*now]))
+            below.append(now.is_worse_than(first))
             best = self._best.get(name)
             if best is None or now.mean < best["mean"]:
                 here = {"score": score, "step": step}
@@ -108,27 +131,73 @@ class Guard:
             elif now.is_worse_than(Level(best["mean"], best["error"])):
                 said = (
                     f"on dev examples of {name!r}, {tasks[name].kind.metric} was "
-                    f"{best['score']:.3g} after step {best['step']} and is {score:.3g} after step "
-                    f"{step}: training may be failing. Try a lower `training.learning_rate`, or "
-                    "other sources; with `training.select: best` the best epoch's model is kept."
+                    f"{best['score']:.3g} {_when(best['step'])} and is {score:.3g} {_when(step)}: "
+                    "training may be failing. Try a lower `training.learning_rate`, or other "
+                    "sources."
                 )
                 self._say("dev", said)
+        return all(below)
 
-    def look_back(self, history: Sequence[WeightUpdate]) -> None:
-        """Warn, the first time, of a target that is unlearned, by its losses at updates.
+    def look_at_gains(self, gains: Mapping[str, Sequence[float]], *, step: int) -> bool:
+        """Warn, the first time, of a target of which vectors say hardly anything any more.
 
         Args:
-            history: All updates so far.
+            gains: By how much the loss of each example is lower for knowing its vector.
+            step: How many steps there were.
+
+        Returns:
+            Whether so it is with any target.
+        """
+        lost = []
+        for name, found in gains.items():
+            now = Level.of([-gain for gain in found])
+            first = Level(*self._start.setdefault(name, [*now]))
+            lost.append(now.is_worse_than(first, by=_LOST))
+            if lost[-1]:
+                said = (
+                    f"to know its vector took {-first.mean:.2g} off the loss of an example of "
+                    f"{name!r} at the start, and {-now.mean:.2g} {_when(step)}: these sources lead "
+                    "away from it, or training fails. Try a lower `training.learning_rate`, or "
+                    "other sources."
+                )
+                self._say("target", said)
+        return any(lost)
+
+    def look_back(self, history: Sequence[WeightUpdate], losses: Sequence[float]) -> None:
+        """Warn, the first time, where losses are all that there is to look at.
+
+        Args:
+            history: All updates so far, at which the target may have been unlearned.
+            losses: Of the epochs so far, of all that is trained on.
         """
         self._say("target", _of_target(history))
+        if not history and len(losses) > 1 and not losses[-1] <= _GROWN * losses[0]:
+            said = (
+                f"the loss of epoch {len(losses)} is {losses[-1]:.3g}, after {losses[0]:.3g} in "
+                "the first: training is failing. Try a lower `training.learning_rate`."
+            )
+            self._say("loss", said)
+
+    def conclude(self, done: str) -> None:
+        """Say what has become of a target that was warned of."""
+        for what in ("dev", "target"):
+            if what in self.said:
+                self.said[what] += f" {done}"
+                _log.warning("%s", done)
+                return
 
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint."""
-        return {"said": dict(self.said), "best": {name: dict(b) for name, b in self._best.items()}}
+        return {
+            "said": dict(self.said),
+            "best": {name: dict(b) for name, b in self._best.items()},
+            "start": {name: list(level) for name, level in self._start.items()},
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Inverse of `state_dict`."""
         self.said, self._best = dict(state["said"]), dict(state["best"])
+        self._start = dict(state["start"])
 
     def _say(self, what: str, found: str | None) -> None:
         if found is not None and what not in self.said:
@@ -136,49 +205,8 @@ class Guard:
             _log.warning("%s", found)
 
 
-def of_steps(schedule: Schedule, shares: Mapping[str, float], *, step: int) -> str | None:
-    """A sentence, if a task counts far more than is seen of it.
-
-    Args:
-        schedule: Of the steps.
-        shares: The weights they are drawn by.
-        step: How many steps there were before.
-
-    Example:
-        >>> from tawt.training.schedule import Schedule
-        >>> sizes = {"few": 20, "many": 1980}
-        >>> schedule = Schedule(
-        ...     sizes, batch_size=10, sampling="size", seed=0, phase="x", guarded=True
-        ... )
-        >>> of_steps(schedule, {"few": 0.3, "many": 0.7}, step=20).split(",")[0]
-        "'few' is 30% of the objective but 1% of the examples: from step 21 on"
-    """
-    if schedule.sampling != "size":
-        return None
-    found = most_scaled(schedule.sizes, shares)
-    if not found.too_much:
-        return None
-    counts = f"{found.task!r} is {_percent(found.share)} of the objective but"
-    if schedule.guarded:
-        return (
-            f"{counts} {_percent(found.drawn)} of the examples: from step {step + 1} on, while "
-            "that is so, tasks are drawn by weight, not by size (`training.guard`)."
-        )
-    return (
-        f"{counts} only {_percent(found.drawn)} of the steps, so its loss is scaled by "
-        f"{found.scale:.0f}: training is likely to fail, or to fall behind. Set "
-        "`training.sampling: weight`, which draws each task in proportion to its weight."
-    )
-
-
-def _percent(share: float) -> str:
-    """A share as one reads it.
-
-    Example:
-        >>> [_percent(share) for share in (0.999, 0.3, 0.0042, 0.00003)]
-        ['100%', '30%', '0.4%', '0.003%']
-    """
-    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.1g}%"
+def _when(step: float) -> str:
+    return f"after step {step:.0f}" if step else "at the start"
 
 
 def _of_target(history: Sequence[WeightUpdate]) -> str | None:

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 
 from tawt.training.devices import anywhere
-from tawt.training.evaluation import combined_score, evaluate_split
+from tawt.training.evaluation import evaluate_split
 from tawt.training.finishing import finished
-from tawt.training.guard import Guard
+from tawt.training.judging import Judge
 from tawt.training.material import Material
 from tawt.training.optimisers import optimiser_state, skip_if
 from tawt.training.processes import Processes
@@ -28,7 +28,6 @@ from tawt.training.progress import Position, Progress
 from tawt.training.recorded import recording
 from tawt.training.roles import checked_roles, heads_learn
 from tawt.training.rounds import rounds
-from tawt.training.selection import Selection
 from tawt.training.settings import Settings, learning_rate
 from tawt.training.skipped import SEVERAL, SkippedSteps
 from tawt.training.stretch import Stretch, on_frozen, stretch_for
@@ -80,12 +79,11 @@ class Loop:
         self.replay, self.recorder = recording(model, settings, accelerator)
         self.watching = Watching(model, self.weighting, settings)
         self._heads_learn = heads_learn(model, self.targets)
-        self._fits_at_updates = not self.material.fits_heads(model)
         self.position = Position()
         self.taken: Counter[str] = Counter()
         self.epochs: list[dict[str, Any]] = []
-        self.selection = Selection()
-        self.guard = Guard()
+        on_dev = partial(self._predictions, "dev")
+        self.judge = Judge(model, self.material, settings, accelerator, on_dev=on_dev)
 
     def run(
         self, keeping: Keeping, on_progress: Callable[[Progress], None] | None
@@ -108,11 +106,12 @@ class Loop:
         self.weighting.follow(main.optimiser)
         fits = phase.trains_on == "sources" and self._heads_learn
         heads = self._stretch(phase.head_fit()) if fits else None
+        self._fits_at_updates = fits and not self.material.fits_heads(self.model, phase)
         if saved is not None:
             self.keeping.restore(saved, main, heads)
         else:
-            self.selection = Selection()
-        self.guard.look_at_steps(main, self.position)
+            self.judge.begin(phase, by_dev=self._trains_target(phase))
+        self.judge.guard.look_at_weights(main, self.position, self.taken)
         length, settings = main.schedule.length, self.settings
         every, growth = settings.update_every, settings.update_growth
         for epoch in range(self.position.epoch, phase.epochs):
@@ -122,11 +121,11 @@ class Loop:
                 self._train_round(phase, main, heads, part)
             self._finish_epoch(phase, main)
             self.position = self.position.next_epoch()
-            if self.selection.stale(self.settings.patience):
+            if self.judge.selection.stale(self.settings.patience):
                 break
-        if heads is not None and not self._fits_at_updates:
+        put_back = self.judge.end(phase)
+        if heads is not None and (put_back or not self._fits_at_updates):
             self._fit_heads(heads)
-        self.selection.restore(self.model)
 
     def _train_round(self, phase: Phase, main: Stretch, heads: Stretch | None, part: Round) -> None:
         shares, length = main.weighting.weights.shares(), main.schedule.length
@@ -240,7 +239,7 @@ class Loop:
         watched = self.watching.has_seen
         update = self.material.update(*given, step=self.position.total, watched=watched)
         if update is not None:
-            self.guard.look_at_steps(main, self.position)
+            self.judge.guard.look_at_weights(main, self.position, self.taken)
             self._log({f"weight/{name}": share for name, share in update.weights.items()})
 
     def _fit_heads(self, heads: Stretch) -> None:
@@ -267,20 +266,17 @@ class Loop:
         if phase.weighs_sources:
             sizes = self.material.sizes(self.phases)
             entry["effective_sample_size"] = self.weighting.weights.effective_sample_size(sizes)
-        judged = phase.trains_on != "sources" or not self._heads_learn
-        if dev := self._predictions("dev") if judged else {}:
-            entry["dev"] = {name: found.scores for name, found in dev.items()}
-            [score, *_] = self.processes.all_of(combined_score(dev, self.tasks, self.targets))
-            keeps = self.settings.select == "best"
-            self.selection.offer(score, len(self.epochs), self.model if keeps else None)
-            self._log({"dev/score": score})
-            if phase.weighs_sources:
-                self.guard.look_at_dev(dev, self.tasks, step=self.position.total)
-        elif phase.weighs_sources:
-            self.guard.look_back(self.weighting.history)
+        self.epochs.append(entry)
+        by_dev, step = self._trains_target(phase), self.position.total
+        if seen := self.judge.epoch(phase, self.epochs, by_dev=by_dev, step=step):
+            entry["dev"] = seen["dev"]
+            self._log({"dev/score": seen["score"]})
         self._log({f"loss/{phase.name}": entry["loss"]})
         main.loss_sum.zero_()
-        self.epochs.append(entry)
+
+    def _trains_target(self, phase: Phase) -> bool:
+        """Whether the target's head is trained, so that its answers say how well training goes."""
+        return phase.trains_on != "sources" or not self._heads_learn
 
     def _after_step(self, phase: Phase, main: Stretch, heads: Stretch | None) -> None:
         now = self.position.total
@@ -314,12 +310,11 @@ class Loop:
             "weighting": self.weighting.state_dict(),
             "position": self.position.to_json(),
             "epochs": self.epochs,
-            "selection": self.selection.state_dict(),
             "loss_sum": main.loss_sum,
             "skipped": self.processes.largest(self.skipped.tally),
             "taken": dict(self.taken),
             "watching": self.watching.state(),
-            "guard": self.guard.state_dict(),
+            "judge": self.judge.state_dict(),
         }
 
     def _restore_model(self, saved: Mapping[str, Any]) -> None:
@@ -327,11 +322,10 @@ class Loop:
         self.weighting.load_state_dict(saved["weighting"])
         self.position = Position(**saved["position"])
         self.epochs = list(saved["epochs"])
-        self.selection = Selection.from_state(saved["selection"])
         self.taken.update(saved["taken"])
         self.skipped.tally.copy_(saved["skipped"])
         self.watching.restore(saved["watching"])
-        self.guard.load_state_dict(saved["guard"])
+        self.judge.load_state_dict(saved["judge"])
 
     def _result(self) -> TrainingResult:
         splits = {split: self._predictions(split) for split in ("dev", "test")}
@@ -342,9 +336,9 @@ class Loop:
             self.phases,
             splits=splits,
             epochs=self.epochs,
-            kept=self.selection.kept,
+            kept=self.judge.kept(len(self.epochs)),
             skipped=self.skipped.counts(),
             taken=self.taken,
             steps=self.position.total,
-            warnings=list(self.guard.said.values()),
+            warnings=list(self.judge.guard.said.values()),
         )

@@ -5,14 +5,22 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tawt.gradients import trainable
+import torch
+
+from tawt.gradients import trainable, untouched
 from tawt.per_example import ExampleNorms
 from tawt.streams import stream
 from tawt.tasks.examples import Subset
 from tawt.training.each import EachExample
-from tawt.training.fitted import outputs_to_fit
+from tawt.training.fitted import is_enough, outputs_to_fit
 from tawt.training.fresh import FreshLosses
-from tawt.training.passes import check_mixed, most_passes, steps_per_epoch, why_unlimited
+from tawt.training.passes import (
+    check_mixed,
+    most_passes,
+    steps_per_epoch,
+    too_often,
+    why_unlimited,
+)
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
 from tawt.training.rounds import update_steps
@@ -32,9 +40,10 @@ if TYPE_CHECKING:
     from tawt.training.recorded import Recorder
     from tawt.units import Units
     from tawt.weighting import Weighting
-    from tawt.weights import WeightUpdate
+    from tawt.weights import History, WeightUpdate
 
 _EXPLORED = 0.05  # of the steps, so that tasks of little weight are seen now and then
+_NO_UPDATE = 0  # they are numbered by steps, from 1
 _FEWEST_HALVED = 4  # examples of a target: heads are fitted on a half of a half
 _ONE_BY_ONE = 8  # examples in a batch, each of which takes a backward pass through all of it
 _UNLIMITED = Settings()  # a phase on the target takes all of its passes
@@ -75,6 +84,11 @@ class Material:
     @property
     def _units(self) -> Units:
         return self._weighting.weights.units
+
+    @property
+    def history(self) -> History:
+        """Of the weights."""
+        return self._weighting.history
 
     def sizes(self, phases: Iterable[Phase]) -> dict[str, int]:
         """Training examples of every task that is weighed, as many as are trained on."""
@@ -181,10 +195,19 @@ class Material:
             phase=phase.name,
             steps_per_epoch=steps_per_epoch(limited, epochs),
             most_passes=most_passes(sizes, limited, batch_size=batch_size, epochs=epochs),
+            too_often=self._too_often(phase, sizes),
             guarded=self._settings.guard,
             epochs=epochs,
             lengths={name: known for name, known in lengths.items() if known is not None},
         )
+
+    def _too_often(self, phase: Phase, sizes: Mapping[str, int]) -> dict[str, float]:
+        """Of sources; how often a target is passed over is what its share was chosen for."""
+        if not phase.weighs_sources:
+            return {}
+        shares = self._weighting.weights.shares()
+        used = {n: size for n, size in sizes.items() if n not in self.targets and shares[n] > 0}
+        return too_often(used, self._settings, epochs=phase.epochs, all_sizes=sizes)
 
     def _explored(self, names: Iterable[str]) -> float:
         """The same share of all examples, whether all steps are watched or few."""
@@ -234,10 +257,26 @@ class Material:
             **about,
         )
 
-    def fits_heads(self, model: MultiTaskModel) -> bool:
+    def gains(
+        self, phase: Phase, model: MultiTaskModel, accelerator: Accelerator
+    ) -> dict[str, list[float]]:
+        """What vectors say of each target, on the same examples whenever it is asked.
+
+        By how much each example's loss through a head that was fitted on others is lower than
+        without its vector. Nothing is known of targets without a linear head.
+        """
+        with untouched([model]), torch.no_grad():
+            fresh = self._fresh(phase, model, accelerator, update=_NO_UPDATE)
+            found = {name: fresh.gains(name) for name in self.targets}
+        return {name: gains for name, gains in found.items() if gains}
+
+    def fits_heads(self, model: MultiTaskModel, phase: Phase) -> bool:
         """Whether updates fit the targets' heads by themselves, for what they measure alone."""
+        if not self._through_fitted:
+            return False
         known = [outputs_to_fit(model, self.tasks[name]) for name in self.targets]
-        return self._through_fitted and None not in known
+        examples = self.examples(phase, self.targets).values()
+        return None not in known and all(map(is_enough, examples))
 
     @property
     def _through_fitted(self) -> bool:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tawt.training.settings import Settings
 
 _LEAST = 1e-12
+_MANY = 100.0  # passes; small tasks are fine-tuned in 3 to 20, and sources are no targets
+_BESIDE = 10.0  # times as often as all examples together
 
 
 def steps_per_epoch(settings: Settings, epochs: int) -> int | None:
@@ -88,6 +90,37 @@ all sources give 120; lower `steps` or raise `most_passes`.
         f"`{'epochs' if settings.steps is None else 'steps'}` or raise `most_passes`.",
         place=("training", "most_passes"),
     )
+
+
+def too_often(
+    sources: Mapping[str, int], settings: Settings, *, epochs: int, all_sizes: Mapping[str, int]
+) -> dict[str, float]:
+    """From how many passes on a source is repeated while there is more to be seen.
+
+    A hundred, or ten times as many as the steps are over all sources, if that is more: what is
+    trained for long is repeated often. Nothing, where the settings have a limit.
+
+    Args:
+        sources: Number of examples of each that has any weight.
+        settings: Say how many steps there are.
+        epochs: As for `most_passes`.
+        all_sizes: Number of examples of each task, targets as well.
+
+    Example:
+        >>> from tawt.training.settings import Settings
+        >>> sizes, settings = {"few": 8, "many": 3992}, Settings(sampling="weight")
+        >>> too_often(sizes, settings, epochs=2, all_sizes=sizes)
+        {'few': 100.0, 'many': 100.0}
+        >>> too_often(sizes, settings, epochs=50, all_sizes=sizes)["few"]
+        504.0
+    """
+    if settings.most_passes is not None or not sources:
+        return {}
+    length = steps_per_epoch(settings, epochs)
+    if length is None:
+        length = sum(-(-size // settings.batch_size) for size in all_sizes.values())
+    passes = epochs * length * settings.batch_size / sum(sources.values())
+    return dict.fromkeys(sources, max(_MANY, _BESIDE * passes))
 
 
 def why_unlimited(

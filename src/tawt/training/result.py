@@ -40,7 +40,8 @@ class TrainingResult:
     epochs: list[dict[str, Any]] = field(default_factory=list)
     """One entry an epoch: phase, mean loss, dev scores, effective sample size."""
     best_epoch: int | None = None
-    """Position in `epochs` of the kept model; the last where there was nothing to choose by."""
+    """Position in `epochs` of the kept model; the last where there was nothing to choose by, none
+    where all were so much worse than the start that the model was put back."""
     skipped_steps: dict[str, int] = field(default_factory=dict)
     """Steps left out because a number was not finite, by task."""
     passes: dict[str, float] = field(default_factory=dict)

@@ -65,8 +65,10 @@ class Schedule:
             over more often. What that leaves for a task is spread over the steps to come, so
             that one of large weight is not used up before the others have taught anything.
         epochs: How many of this length there are, for `most_passes`.
-        guarded: When sampling by size: whether tasks are drawn by weight instead while one counts
-            far more than is seen of it.
+        too_often: Of sources, how many passes are too many; where there is no other limit.
+        guarded: Whether no source is passed over too often, its share being held at what that
+            leaves; and when sampling by size, whether tasks are drawn by weight instead while one
+            counts far more than is seen of it.
         lengths: Of the examples of tasks where they differ.
 
     Example:
@@ -104,8 +106,11 @@ class Schedule:
     often."""
     epochs: int = 1
     """How many there are, for `most_passes`."""
+    too_often: Mapping[str, float] = field(default_factory=dict)
+    """Of sources, how many passes are too many; where there is no other limit."""
     guarded: bool = False
-    """When sampling by size: tasks are drawn by weight while one counts far more than is seen."""
+    """No source is passed over too often; and when sampling by size, tasks are drawn by weight
+    while one counts far more than is seen of it."""
     lengths: Mapping[str, Indices] = field(default_factory=dict)
     _order: dict[int, list[Step]] = field(default_factory=dict, compare=False, repr=False)
     """The steps of the epoch under way, which rounds would otherwise shuffle again."""
@@ -136,10 +141,10 @@ class Schedule:
             last: Position after the last.
             shares: ω_t, where tasks are drawn by weight.
             taken: How many examples of each task the steps before have had; none by default. It
-                matters where examples come in passes.
+                matters where passes are limited.
         """
         if self._departs_from_size(shares):
-            return self._by_weight.steps(epoch, first, last, shares=shares)
+            return self._by_weight.steps(epoch, first, last, shares=shares, taken=taken)
         if self.sampling != "size":
             counts = Counter(taken or {})
             planned = []
@@ -160,9 +165,13 @@ class Schedule:
             examples: How many there are in the batch.
             shares: ω_t, or what the step was drawn by instead.
         """
-        if self.sampling != "size" or self._departs_from_size(shares):
+        if self.draws_by_weight(shares):
             return factor(shares[task], floor=self._floor, tasks=len(self.sizes))
         return shares[task] * self.length * examples / self.sizes[task]
+
+    def draws_by_weight(self, shares: Mapping[str, float]) -> bool:
+        """Whether steps have as much of each task as it has of the weight."""
+        return self.sampling != "size" or self._departs_from_size(shares)
 
     def _departs_from_size(self, shares: Mapping[str, float]) -> bool:
         """Whether the guard draws by weight: by the shares alone, so that nothing is to be kept."""
@@ -214,13 +223,25 @@ class Schedule:
         self, shares: Mapping[str, float], taken: Mapping[str, int], *, before: int
     ) -> Mapping[str, float] | None:
         """Shares that leave each task examples for all steps to come, where its own would not."""
-        if self.most_passes is None:
+        if self.most_passes is None and not (self.guarded and self.too_often):
             return None
-        ahead = (self.epochs * self.length - before) * self.batch_size
-        limits = {name: self._room(name, taken) / ahead for name in self.sizes}
+        ahead = self.epochs * self.length - before
+        limits = {
+            name: self._room(name, taken) / (ahead * self._at_once(name)) for name in self.sizes
+        }
         if all(shares[name] <= limit for name, limit in limits.items()):
             return None
         return limited({name: shares[name] for name in self.sizes}, limits)
+
+    def wanted(self, shares: Mapping[str, float], *, steps: int) -> dict[str, float]:
+        """How many examples of each task so many steps would have by these weights, on average."""
+        return {name: shares[name] * steps * self._at_once(name) for name in self.sizes}
+
+    def _at_once(self, task: str) -> int:
+        """How many examples of the task there are in a step that is on it alone, at most."""
+        # Of a limit that was given, records are of runs that counted whole batches.
+        whole = self.sampling == "mixed" or self.most_passes is not None
+        return self.batch_size if whole else min(self.batch_size, self.sizes[task])
 
     def _chances(
         self, names: Sequence[str], shares: Mapping[str, float], *, floor: float = 0.0
@@ -274,9 +295,10 @@ class Schedule:
 
     def _room(self, task: str, taken: Mapping[str, int]) -> float:
         """How many more examples of a task there may be."""
-        if self.most_passes is None:
-            return math.inf
-        return math.ceil(self.most_passes * self.sizes[task]) - taken[task]
+        limit = self.most_passes
+        if limit is None and self.guarded:
+            limit = self.too_often.get(task)
+        return math.inf if limit is None else math.ceil(limit * self.sizes[task]) - taken[task]
 
     def _order_of(self, task: str) -> Order:
         if task not in self._passes:

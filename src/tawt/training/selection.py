@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
+def copied(model: nn.Module) -> dict[str, Tensor]:
+    """Its parameters and buffers, in the host's memory."""
+    state = model.state_dict()
+    return {name: value.detach().to("cpu", copy=True) for name, value in state.items()}
+
+
 class Selection:
     """The best score so far and, if it is to be kept, the model that had it.
 
@@ -36,15 +42,17 @@ class Selection:
             return
         self.score, self.epoch = score, epoch
         if model is not None:
-            self._parameters = {
-                name: value.detach().to("cpu", copy=True)
-                for name, value in model.state_dict().items()
-            }
+            self._parameters = copied(model)
 
     @property
     def kept(self) -> int | None:
         """The epoch whose model is kept: the best, or the last where none was put aside."""
         return self._last if self._parameters is None else self.epoch
+
+    @property
+    def is_put_back(self) -> bool:
+        """Whether that is not the last epoch."""
+        return self._parameters is not None and self.epoch != self._last
 
     def stale(self, patience: int | None) -> bool:
         """Whether `patience` epochs have passed without a better score."""

@@ -70,10 +70,13 @@ class Settings:
     model."""
 
     guard: bool = True
-    """With `sampling: size`: while a task counts more than five times as much as is seen of it
-    (ω_t N / n_t of the paper), tasks are drawn by weight instead, and a line says so. A task of few
-    examples and a large weight is seen in few steps, however much their losses are scaled, and
-    training fails. Without the guard there is a warning, and training goes on as in the paper."""
+    """Training that fails is seen, stopped or undone, and a line says so. With `sampling: size`:
+    while a task counts more than five times as much as is seen of it (ω_t N / n_t of the paper),
+    tasks are drawn by weight instead; a task of few examples and a large weight is seen in few
+    steps, however much their losses are scaled. Drawn by weight, no source is passed over more than
+    100 times, and ten times as often as all together, unless `most_passes` has another limit. With
+    `select: best`, a phase on sources that ends clearly below its start ends with the model that it
+    began with. Without the guard there are warnings, and training goes on as in the paper."""
 
     steps: int | None = None
     """Steps on the sources, in place of `epochs` passes over them; `epochs` then says into how many

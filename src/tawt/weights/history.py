@@ -10,6 +10,7 @@ from typing import Any
 from tawt.errors import WeightsError, is_number, is_whole
 
 _SUMMARY = "units"  # what the summary of an update is called in a file
+_OLD_PART = "target_part"  # of an earlier version, to no effect: its parts were not halves
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,13 @@ class WeightUpdate:
         Raises:
             WeightsError: They are not the values of an update.
         """
-        known = _VALUES.keys()
+        known = _VALUES.keys() | {_OLD_PART}
         if not isinstance(values, Mapping) or not {"step", "weights"} <= values.keys() <= known:
             raise WeightsError(
                 "An update of the history must be what `WeightUpdate.to_json` returns; got "
                 f"{str(values)[:80]}."
             )
+        values = {name: value for name, value in values.items() if name != _OLD_PART}
         for name, value in values.items():
             if not _VALUES[name](value):
                 raise WeightsError(
