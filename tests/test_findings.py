@@ -84,7 +84,7 @@ def judged(*, examples, updates, halved, runs=500, seed=0):
     return right, said, asked
 
 
-@pytest.mark.parametrize("examples", [16, 32, 100])
+@pytest.mark.parametrize("examples", [12, 16, 32, 100])
 @pytest.mark.parametrize("updates", [8, 40])
 def test_of_what_is_said_at_90_percent_at_least_85_is_right(examples, updates):
     right, said, asked = judged(examples=examples, updates=updates, halved=True)
@@ -194,8 +194,13 @@ def test_updates_see_the_halves_of_the_target_in_turn(joint, monkeypatch):
     assert set(weights.findings()) == {"near", "far"}
 
 
-@pytest.mark.parametrize(("examples", "halves"), [(3, False), (4, True), (64, True)])
-def test_targets_of_fewer_than_four_examples_are_not_halved(examples, halves, monkeypatch):
+@pytest.mark.parametrize(
+    ("examples", "halves", "told"),
+    [(3, False, False), (4, True, False), (11, True, False), (12, True, True), (64, True, True)],
+)
+def test_few_examples_of_the_target_are_not_halved_or_not_enough_to_tell(
+    examples, halves, told, monkeypatch
+):
     few = classification("goal", train=rows(3, examples), dev=rows(4, 15), test=rows(5, 15))
     monkeypatch.setattr(test_watching, "tasks_of", lambda size: [*tasks_of(size)[:2], few])
     _, result = trained(
@@ -204,7 +209,7 @@ def test_targets_of_fewer_than_four_examples_are_not_halved(examples, halves, mo
         settings={"update_every": 5, **HALVES},
     )
     assert {update.target_half for update in result.history} == ({0, 1} if halves else {None})
-    assert bool(result.findings) == halves
+    assert bool(result.findings) == told
 
 
 def test_a_history_that_is_thinned_keeps_pairs_of_halves():

@@ -25,6 +25,7 @@ from tawt.errors import ConfigError, Place
 from tawt.modality import DataSection, Modality, Section, modality_named
 from tawt.training import Settings
 from tawt.training.paradigms import ParadigmName
+from tawt.training.settings import OF_FRESH_BATCHES
 
 
 class RunConfig(Section):
@@ -132,6 +133,8 @@ class RunConfig(Section):
                 trained.update({key: ours[key] for key in ("sampling",) if key in ours})
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
+        if training.get("measure") == "training steps":
+            trained.update(OF_FRESH_BATCHES)
         filled = {**defaults, **weighting}
         return {**values, "weighting": filled, "training": {**trained, **training}}
 

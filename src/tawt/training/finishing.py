@@ -58,7 +58,7 @@ def finished(  # noqa: PLR0913 - what a training came to, each by its name
         skipped_steps={name: count for name, count in skipped.items() if count},
         passes=material.passes(taken),
         steps=steps,
-        findings=weighting.findings() if in_parts else {},
+        findings=weighting.findings() if in_parts and material.tells_sources(phases) else {},
         warnings=list(warnings),
         outcome=weighting.outcome(),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from tawt.gradients import trainable
@@ -19,10 +19,11 @@ from tawt.training.rounds import update_steps
 from tawt.training.schedule import Schedule
 from tawt.training.settings import Settings
 from tawt.training.watching import AIM_EVERY, PIECES
-from tawt.weighting import Fixed, TargetAware
+from tawt.weighting import Fixed
+from tawt.weights.findings import FEWEST_EXAMPLES, FEWEST_UPDATES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from accelerate import Accelerator
 
@@ -126,18 +127,16 @@ class Material:
                 size, epochs = self._settings.batch_size, phase.epochs
                 said = why_unlimited(sizes, self._settings, batch_size=size, epochs=epochs)
                 found += [] if said is None else [said]
-                found += self._few_updates(phase)
+                said_of_updates = self._few_updates(phase)
+                found += said_of_updates or self._untold(phase)
         return found
 
     def _few_updates(self, phase: Phase) -> list[str]:
         """A sentence, if the phase is over before weights can move."""
-        settings, length = self._settings, self.schedule(phase).length
         if isinstance(self._weighting, Fixed):
             return []
         needed = self._updates_needed(phase)
-        every, growth = settings.update_every, settings.update_growth
-        due = update_steps(every or length, growth=growth if every else 0.0)
-        steps, first = phase.epochs * length, next(islice(due, needed - 1, None))
+        steps, first = self._steps(phase), next(islice(self._due(phase), needed - 1, None))
         if steps >= first:
             return []
         return [
@@ -146,14 +145,57 @@ class Material:
             f"{max(1, steps // (4 * needed))}, or train longer."
         ]
 
+    def _steps(self, phase: Phase) -> int:
+        return phase.epochs * self.schedule(phase).length
+
+    def _due(self, phase: Phase) -> Iterator[int]:
+        """Steps after which weights are updated, without end."""
+        every = self._settings.update_every
+        growth = self._settings.update_growth if every else 0.0
+        return update_steps(every or self.schedule(phase).length, growth=growth)
+
+    def _untold(self, phase: Phase) -> list[str]:
+        """A sentence, if nothing will be said of sources though it might be expected."""
+        weighting, settings = self._weighting, self._settings
+        sources = set(weighting.weights.names) - set(self.targets)
+        if not weighting.goes_by_evidence or len(sources) == 1:  # which leads nobody
+            return []
+        if settings.measure == "training steps":
+            return [
+                "weights are learned from training steps, which do not show what other examples of "
+                "the target would: whether a source helps is not said, and weights stay closer "
+                "together. `training.measure: fresh batches` tells more."
+            ]
+        if settings.target_from == "all":
+            return []
+        examples = self._fewest_examples([phase])
+        if examples < FEWEST_EXAMPLES:
+            return [
+                f"the target has {examples} examples to measure by, and it takes {FEWEST_EXAMPLES} "
+                "to say whether a source helps or hurts"
+            ]
+        steps = self._steps(phase)
+        updates = sum(1 for _ in takewhile(lambda due: due <= steps, self._due(phase)))
+        if updates >= FEWEST_UPDATES:
+            return []
+        return [
+            f"there will be {updates} updates of the weights, and it takes {FEWEST_UPDATES} to say "
+            "whether a source helps or hurts: lower `training.update_every`, or train longer"
+        ]
+
+    def tells_sources(self, phases: Iterable[Phase]) -> bool:
+        """Whether the targets have examples enough for what is said of sources to be right."""
+        return self._fewest_examples(phases) >= FEWEST_EXAMPLES
+
+    def _fewest_examples(self, phases: Iterable[Phase]) -> int:
+        """Of a target, where sources are weighed."""
+        found = [self.examples(phase, self.targets) for phase in phases if phase.weighs_sources]
+        return min((len(each) for part in found for each in part.values()), default=0)
+
     def _updates_needed(self, phase: Phase) -> int:
         """How many it takes until weights move: by evidence, two that can be compared."""
-        by_evidence = (
-            isinstance(self._weighting, TargetAware)
-            and self._weighting.rule.step == "evidence"
-            and self._settings.measure == "fresh batches"
-        )
-        if not by_evidence:
+        by_evidence = self._weighting.goes_by_evidence
+        if not by_evidence or self._settings.measure != "fresh batches":
             return 1
         return 2 if self._target_half(phase) is None else 4  # two pairs of halves
 
@@ -322,8 +364,8 @@ class Material:
         """Which half of the targets' examples the next update sees; none, if it may see all."""
         if self._settings.target_from == "all" or not self._weighting.judges_sources:
             return None
-        fewest = min(map(len, self.examples(phase, self.targets).values()))
-        return self._weighting.history.updates % 2 if fewest >= _FEWEST_HALVED else None
+        is_halved = self._fewest_examples([phase]) >= _FEWEST_HALVED
+        return self._weighting.history.updates % 2 if is_halved else None
 
     def _half_of(self, name: str, examples: Examples, half: int) -> Examples:
         """One half of a target's examples, cut anew for every second update."""

@@ -13,6 +13,8 @@ MOST_WORKERS = 256
 USUAL_PASSES = 12.0
 """What `most_passes: usual` means: corpora that are repeated more often are learned by heart
 (docs/decisions/022)."""
+OF_FRESH_BATCHES = {"target_from": "all", "measure_through": "trained heads"}
+"""Settings of which `measure: training steps` has no choice."""
 _MOST = 1_000_000_000  # of whatever is counted
 _CHOICES = {
     "measure": ("fresh batches", "training steps"),
@@ -186,6 +188,7 @@ class Settings:
                     f"`{name}` must be one of {', '.join(known)}; got {getattr(self, name)!r}.",
                     place=(name,),
                 )
+        self._check_measured()
         if not 0 <= self.warmup < 1:
             raise ConfigError(
                 f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.",
@@ -199,6 +202,17 @@ class Settings:
                 raise ConfigError(
                     f"`{name}` needs `sampling: weight` (or `mixed`), which draws tasks by their "
                     f"weights; got {self.sampling!r}.",
+                    place=(name,),
+                )
+
+    def _check_measured(self) -> None:
+        """What steps show, they show through the heads in training, of all of the target."""
+        for name, usual in OF_FRESH_BATCHES.items():
+            value = getattr(self, name)
+            if self.measure == "training steps" and value != usual:
+                raise ConfigError(
+                    f"`{name}: {value}` has no effect with `measure: training steps`; leave it "
+                    "out, or use `measure: fresh batches`.",
                     place=(name,),
                 )
 

@@ -60,6 +60,11 @@ class Weighting(ABC):
         """Whether what updates find of sources is told from chance, by parts of the target."""
         return False
 
+    @property
+    def goes_by_evidence(self) -> bool:
+        """Whether weights follow how sure it is that a source leads, which halves tell."""
+        return False
+
     def findings(self) -> dict[str, Finding]:
         """Whether each source helps or hurts, where that is known; see `Finding`."""
         return {}

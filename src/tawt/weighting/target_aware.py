@@ -297,11 +297,17 @@ class TargetAware(Weighting):
         """Whole ones; of finer units there are too many to be sure of."""
         return not self.weights.units.finer
 
+    @property
+    def goes_by_evidence(self) -> bool:
+        """As the rule says."""
+        return self.rule.step == "evidence"
+
     def findings(self) -> dict[str, Finding]:
         """Whether each source helps or hurts, as far as fresh batches can tell; see `Finding`.
 
         Nothing, if no update has seen a half of the target's examples (`target_half`): chance
-        cannot be told from anything then.
+        cannot be told from anything then. Of one source there is nothing to say either: it leads
+        nobody. Believe what is said of targets of twelve examples or more.
         """
         in_halves = any(update.target_half is not None for update in self.history)
         if self.observer.has_seen or not self.judges_sources or not in_halves:

@@ -41,10 +41,14 @@ if TYPE_CHECKING:
 
 SURE = 0.9
 """Probability from which it is said that a source helps, or hurts."""
+FEWEST_EXAMPLES = 12
+"""Of a target: with fewer, statements are wrong more often than they say."""
+FEWEST_UPDATES = 8
+"""In pairs of halves, of which anything can be said."""
 _POOLED = 2.0  # what the variance of all sources counts beside a source's own
 _TAKEN_OFF = 2.5  # times the noise, of the variance of the leads: of few sources it is a guess
 _DOUBTED = 20.0  # times the noise, where taking it off leaves less
-_FEWEST = 4  # updates, of which anything can be said
+_FEWEST = FEWEST_UPDATES // 2  # pairs; without halves, updates
 
 
 @dataclass(frozen=True)
