@@ -49,8 +49,9 @@ class Weighted(_Base):
     The dataset of each batch is drawn with probability ω_t, the same on every process, and trained
     on with the trainer's own loss. Learned weights move every `update_every` steps of the
     optimiser, by the gradients of that loss. Where weights go by evidence (the usual rule), updates
-    see the two halves of the target dataset in turn, if it has twelve examples. A loss is the mean over its batch, also where
-    gradients of several batches are accumulated: longer texts do not count more than their weight.
+    see the two halves of the target dataset in turn, if it has twelve examples. A loss is the mean
+    over its batch, also where gradients of several batches are accumulated: longer texts do not
+    count more than their weight.
 
     Weights, the place in the data and what was measured are part of every checkpoint. A training
     that is resumed from one ends where an uninterrupted one ends.
