@@ -124,6 +124,7 @@ class RunConfig(Section):
             preset = FINER
         defaults = dict(preset.weighting)
         trained = {**preset.training, **sections.training_defaults(values)}
+        shown = OF_FRESH_BATCHES if training.get("measure") == "training steps" else {}
         if name == "robust":  # the other preset is the authors', whatever the data
             ours = sections.robust_defaults(values, "training")
             if on_tasks:
@@ -133,10 +134,8 @@ class RunConfig(Section):
                 trained.update({key: ours[key] for key in ("sampling",) if key in ours})
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
-        if training.get("measure") == "training steps":
-            trained.update(OF_FRESH_BATCHES)
         filled = {**defaults, **weighting}
-        return {**values, "weighting": filled, "training": {**trained, **training}}
+        return {**values, "weighting": filled, "training": {**trained, **shown, **training}}
 
     @property
     def targets(self) -> dict[str, float]:

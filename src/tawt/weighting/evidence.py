@@ -49,7 +49,7 @@ class Evidence:
     Example:
         >>> import numpy as np
         >>> evidence = Evidence(2)
-        >>> for number, off in enumerate((0.02, -0.02, 0.01, -0.01)):
+        >>> for number, off in enumerate((0.02, -0.02, 0.01, -0.01, 0.0, 0.01)):
         ...     evidence.take(np.array([0.4 + off, 0.1 - off]), half=number % 2)
         >>> first, second = evidence.scores()
         >>> bool(first > 2), bool(second < -2)

@@ -10,6 +10,7 @@ from tawt.errors import TrainingError, WeightsError
 from tawt.given import names_of
 from tawt.gradients import trainable
 from tawt.hypergradient import (
+    Cosine,
     Hypergradient,
     LossesOf,
     LossOf,
@@ -33,6 +34,7 @@ from tawt.weighting.starting import check_roles, convex, started, usual_rule
 from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
 from tawt.weights import Finding, History, Initial, WeightUpdate, findings
+from tawt.weights.findings import alignments_of, products_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -314,7 +316,9 @@ class TargetAware(Weighting):
             return {}
         sources = [name for name in self.weights.names if name not in self.target]
         began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
-        found = findings(self.history, sources, initial=began)
+        shows_cosines = isinstance(self.rule.alignment, Cosine)
+        views = (alignments_of, products_of) if shows_cosines else (alignments_of,)
+        found = findings(self.history, sources, initial=began, views=views)
         ends = self._intervals(None)
         return {
             name: replace(finding, weight_interval=ends.get(name))
