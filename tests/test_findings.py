@@ -1,6 +1,7 @@
 """What is said of a source (helps, hurts, cannot tell) is right as often as it claims."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tawt.training import JointTraining, SourcesOnly
 from tawt.training.fresh import FreshLosses
 from tawt.weighting import Fixed, TargetAware
 from tawt.weights import History, WeightUpdate, findings
+from tawt.weights.findings import alignments_of, projections_of
 from tawt.weights.student import probability_below
 from tests import test_watching
 from tests.test_watching import rows, tasks_of, trained
@@ -268,3 +270,40 @@ def test_a_run_records_and_shows_its_findings(tmp_path):
         assert f"<td>{said_of(found)}</td>" in page
     whole = run(parsed(config | {"training": {"target_from": "all"}}), tmp_path / "whole")
     assert whole["findings"] == {}
+
+
+# Cosines, and how long gradients are
+
+
+def lengthened(lengths, *, updates=16):
+    """Two sources: s0 is a little more in line with the target."""
+    draw = np.random.default_rng(0)
+    cosines = np.array([0.4, 0.3]) + 0.005 * draw.normal(size=(updates, 2))
+    history, names = history_of(cosines, halves=[number % 2 for number in range(updates)])
+    norms = dict(zip(names, lengths, strict=True))
+    return [replace(update, norms=norms) for update in history], names
+
+
+def test_what_is_said_must_hold_for_the_part_along_the_target_too():
+    both = (alignments_of, projections_of)
+    verdicts = {}
+    for lengths in ([1.0, 1.0], [1.0, 3.0], [3.0, 1.0]):
+        history, names = lengthened(lengths)
+        found = findings(history, names, views=both)
+        verdicts[tuple(lengths)] = [finding.verdict for finding in found.values()]
+        alone = findings(history, names)
+        assert [finding.verdict for finding in alone.values()] == ["helps", "hurts"]
+        assert found["s0"].lead == alone["s0"].lead
+    assert verdicts[1.0, 1.0] == verdicts[3.0, 1.0] == ["helps", "hurts"]
+    assert verdicts[1.0, 3.0] == ["cannot tell"] * 2
+
+
+def test_parts_along_the_target_have_the_units_of_no_update():
+    history, names = lengthened([1.0, 3.0])
+    grown = [
+        replace(update, norms={name: 7.0**at * norm for name, norm in update.norms.items()})
+        for at, update in enumerate(history)
+    ]
+    once, again = (findings(each, names, views=(projections_of,)) for each in (history, grown))
+    assert once["s0"].lead == pytest.approx(again["s0"].lead)
+    assert findings([replace(u, norms={}) for u in history], names, views=(projections_of,)) == {}

@@ -34,7 +34,7 @@ from tawt.weighting.starting import check_roles, convex, started, usual_rule
 from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
 from tawt.weights import Finding, History, Initial, WeightUpdate, findings
-from tawt.weights.findings import alignments_of, products_of
+from tawt.weights.findings import alignments_of, projections_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -317,7 +317,7 @@ class TargetAware(Weighting):
         sources = [name for name in self.weights.names if name not in self.target]
         began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
         shows_cosines = isinstance(self.rule.alignment, Cosine)
-        views = (alignments_of, products_of) if shows_cosines else (alignments_of,)
+        views = (alignments_of, projections_of) if shows_cosines else (alignments_of,)
         found = findings(self.history, sources, initial=began, views=views)
         ends = self._intervals(None)
         return {

@@ -16,8 +16,8 @@ sources. Without halves every update is taken to see other examples; the differe
 updates are the noise then, whatever the leads do in the long run.
 
 A cosine says nothing of how far a source moves the representation: one that is a little less in
-line, but has gradients three times as long, does more for the target. The inner product says so,
-and is the derivative of the target's loss. So what is said must hold for both.
+line, but has gradients three times as long, does more for the target. The part of its gradient
+along the target's says so. So what is said must hold for both.
 
 Leads that are hardly larger than the noise say little of their sign, even those that seem to, since
 they are the largest of several. So all are drawn towards zero, the more the less their variance is
@@ -50,7 +50,6 @@ FEWEST_EXAMPLES = 12
 """Of a target: with fewer, statements are wrong more often than they say."""
 FEWEST_UPDATES = 8
 """In pairs of halves, of which anything can be said."""
-_LARGEST = 1e150  # product, whose square has digits to spare
 _POOLED = 2.0  # what the variance of all sources counts beside a source's own
 _TAKEN_OFF = 2.5  # times the noise, of the variance of the leads: of few sources it is a guess
 _DOUBTED = 20.0  # times the noise, where taking it off leaves less
@@ -66,8 +65,8 @@ class Finding:
     error: float
     """Standard error of that; infinite where nothing can be said of it."""
     probability: float
-    """That it helps: that its lead is positive, in cosines and in inner products; of the two, the
-    one that is nearer to even."""
+    """That it helps: that its lead is positive, in cosines and in parts along the target's
+    gradient; of the two, the one that is nearer to even."""
     weight_interval: tuple[float, float] | None = None
     """Where its final weight would lie in nine of ten runs with other examples, where weights go by
     evidence."""
@@ -96,21 +95,26 @@ def alignments_of(update: WeightUpdate) -> Mapping[str, float | None]:
     return update.alignments
 
 
-def products_of(update: WeightUpdate) -> Mapping[str, float | None]:
-    """Inner products with the target's gradient, where alignments are cosines.
+def projections_of(update: WeightUpdate) -> Mapping[str, float | None]:
+    """The part of each gradient along the target's, where alignments are cosines.
+
+    In units of the size of all gradients, which changes in training.
 
     Example:
         >>> from tawt.weights import WeightUpdate
-        >>> cosines, norms = {"near": 0.5}, {"near": 2.0}
-        >>> products_of(WeightUpdate(1, {}, {}, cosines, norms=norms, target_norm=3.0))
-        {'near': 3.0}
+        >>> cosines = {"near": 0.5, "far": 0.1}
+        >>> projections_of(WeightUpdate(1, {}, {}, cosines, norms={"near": 0.3, "far": 0.3}))
+        {'near': 0.5, 'far': 0.1}
     """
+    lengths = [update.norms.get(name) for name in update.alignments]
+    known = [length for length in lengths if length is not None]
+    size = math.hypot(*known) / math.sqrt(max(1, len(known)))
     found: dict[str, float | None] = {}
-    for name, cosine in update.alignments.items():
-        factors = (cosine, update.norms.get(name), update.target_norm)
-        known = [factor for factor in factors if factor is not None]
-        product = math.prod(known) if len(known) == len(factors) else math.inf
-        found[name] = product if abs(product) < _LARGEST else None
+    for (name, cosine), length in zip(update.alignments.items(), lengths, strict=True):
+        if cosine is None or length is None or not 0 < size < math.inf:
+            found[name] = None
+        else:
+            found[name] = cosine * (length / size)
     return found
 
 
