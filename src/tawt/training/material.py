@@ -167,7 +167,11 @@ class Material:
                 "together. `training.measure: fresh batches` tells more."
             ]
         if settings.target_from == "all":
-            return []
+            return [
+                "updates see all of the target's examples at once, which does not show what others "
+                "would: whether a source helps is not said, and weights stay closer together. Set "
+                "`training.target_from` to halves in turn to be told more."
+            ]
         examples = self._fewest_examples([phase])
         if examples < FEWEST_EXAMPLES:
             return [

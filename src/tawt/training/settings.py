@@ -112,7 +112,8 @@ class Settings:
     target_from: Literal["all", "halves in turn"] = "all"
     """Which of the target's examples an update draws from. With halves, successive updates see the
     two halves of them, cut anew each time: how far these differ says what other examples of the
-    target would show, so that a finding can be told from chance."""
+    target would show, so that a finding can be told from chance, and weights by
+    evidence can be sure. With fresh batches."""
 
     measure_through: Literal["trained heads", "fitted heads"] = "trained heads"
     """Whether the gradients of an update pass through heads as training has left them, or through
