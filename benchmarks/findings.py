@@ -28,6 +28,7 @@ from tawt.runs.record import circumstances
 from tawt.significance import interval
 from tawt.sweeps import Plan, Progress, Store, Sweep, TrainRun, Work
 from tawt.weights import Finding, WeightUpdate, findings
+from tawt.weights.findings import alignments_of, projections_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -145,7 +146,8 @@ def _score(path: Path) -> float:
 
 def _found(path: Path) -> dict[str, Finding]:
     lines = (path / "weights.jsonl").read_text(encoding="utf-8").splitlines()
-    return findings([WeightUpdate.from_json(json.loads(line)) for line in lines], sources())
+    history = [WeightUpdate.from_json(json.loads(line)) for line in lines]
+    return findings(history, sources(), views=(alignments_of, projections_of))
 
 
 def written(rows: Mapping[str, dict[str, Any]]) -> str:

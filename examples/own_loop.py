@@ -40,7 +40,9 @@ for step, (task, batch) in enumerate(mixture, start=1):
     loss_on(task, batch).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     optimiser.step()
     if step % 10 == 0:
-        weights.update(encoder, loss_of=mixture.fresh(loss_on))  # 3
+        half = weights.history.updates % 2  # of the target's examples, in turn
+        loss_of = mixture.fresh(loss_on, target_half=half)
+        weights.update(encoder, loss_of=loss_of, target_half=half)  # 3
 
 for task, share in weights.shares().items():
     print(f"{task:8} {share:.3f}")

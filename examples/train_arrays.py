@@ -24,7 +24,13 @@ tasks = [
     classification("noise", train=labelled(2000, related=False)),
     classification("goal", train=labelled(100), dev=labelled(200), test=labelled(1000)),
 ]
-settings = Settings(learning_rate=0.003, update_every=10, sampling="weight", gradient_examples=128)
+settings = Settings(
+    learning_rate=0.003,
+    update_every=10,
+    sampling="weight",
+    gradient_examples=128,
+    target_from="halves in turn",
+)
 
 alone = train(
     MultiTaskModel.for_tasks(MLP((20,), widths=(32,)), tasks, width=32),

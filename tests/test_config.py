@@ -518,3 +518,22 @@ def test_fingerprints_tell_data_apart(study):
     study.save("far.train", inputs=inputs, labels=labels)
     after = building.fingerprints(building.tasks(load(study.path)))
     assert {name for name in before if before[name] != after[name]} == {"far"}
+
+
+BY_STEPS = {"data": {"kind": "digits"}, "target": "digit"}
+
+
+@pytest.mark.parametrize(
+    "given", [{"target_from": "halves in turn"}, {"measure_through": "fitted heads"}]
+)
+def test_what_training_steps_do_not_ask_for_is_refused(given):
+    with pytest.raises(ConfigError, match="has no effect with `measure: training steps`") as found:
+        parsed({**BY_STEPS, "training": {"measure": "training steps", **given}})
+    assert len(str(found.value).splitlines()) == 1
+
+
+def test_what_the_preset_would_have_given_gives_way_to_training_steps():
+    config = parsed({**BY_STEPS, "training": {"measure": "training steps"}})
+    assert config.training.target_from == "all"
+    assert parsed(yaml.safe_load(dumped(config))) == config
+    assert parsed(BY_STEPS).training.target_from == "halves in turn"

@@ -1,6 +1,7 @@
 """What is said of a source (helps, hurts, cannot tell) is right as often as it claims."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tawt.training import JointTraining, SourcesOnly
 from tawt.training.fresh import FreshLosses
 from tawt.weighting import Fixed, TargetAware
 from tawt.weights import History, WeightUpdate, findings
+from tawt.weights.findings import alignments_of, projections_of
 from tawt.weights.student import probability_below
 from tests import test_watching
 from tests.test_watching import rows, tasks_of, trained
@@ -84,7 +86,7 @@ def judged(*, examples, updates, halved, runs=500, seed=0):
     return right, said, asked
 
 
-@pytest.mark.parametrize("examples", [16, 32, 100])
+@pytest.mark.parametrize("examples", [12, 16, 32, 100])
 @pytest.mark.parametrize("updates", [8, 40])
 def test_of_what_is_said_at_90_percent_at_least_85_is_right(examples, updates):
     right, said, asked = judged(examples=examples, updates=updates, halved=True)
@@ -194,8 +196,13 @@ def test_updates_see_the_halves_of_the_target_in_turn(joint, monkeypatch):
     assert set(weights.findings()) == {"near", "far"}
 
 
-@pytest.mark.parametrize(("examples", "halves"), [(3, False), (4, True), (64, True)])
-def test_targets_of_fewer_than_four_examples_are_not_halved(examples, halves, monkeypatch):
+@pytest.mark.parametrize(
+    ("examples", "halves", "told"),
+    [(3, False, False), (4, True, False), (11, True, False), (12, True, True), (64, True, True)],
+)
+def test_few_examples_of_the_target_are_not_halved_or_not_enough_to_tell(
+    examples, halves, told, monkeypatch
+):
     few = classification("goal", train=rows(3, examples), dev=rows(4, 15), test=rows(5, 15))
     monkeypatch.setattr(test_watching, "tasks_of", lambda size: [*tasks_of(size)[:2], few])
     _, result = trained(
@@ -204,7 +211,7 @@ def test_targets_of_fewer_than_four_examples_are_not_halved(examples, halves, mo
         settings={"update_every": 5, **HALVES},
     )
     assert {update.target_half for update in result.history} == ({0, 1} if halves else {None})
-    assert bool(result.findings) == halves
+    assert bool(result.findings) == told
 
 
 def test_a_history_that_is_thinned_keeps_pairs_of_halves():
@@ -263,3 +270,40 @@ def test_a_run_records_and_shows_its_findings(tmp_path):
         assert f"<td>{said_of(found)}</td>" in page
     whole = run(parsed(config | {"training": {"target_from": "all"}}), tmp_path / "whole")
     assert whole["findings"] == {}
+
+
+# Cosines, and how long gradients are
+
+
+def lengthened(lengths, *, updates=16):
+    """Two sources: s0 is a little more in line with the target."""
+    draw = np.random.default_rng(0)
+    cosines = np.array([0.4, 0.3]) + 0.005 * draw.normal(size=(updates, 2))
+    history, names = history_of(cosines, halves=[number % 2 for number in range(updates)])
+    norms = dict(zip(names, lengths, strict=True))
+    return [replace(update, norms=norms) for update in history], names
+
+
+def test_what_is_said_must_hold_for_the_part_along_the_target_too():
+    both = (alignments_of, projections_of)
+    verdicts = {}
+    for lengths in ([1.0, 1.0], [1.0, 3.0], [3.0, 1.0]):
+        history, names = lengthened(lengths)
+        found = findings(history, names, views=both)
+        verdicts[tuple(lengths)] = [finding.verdict for finding in found.values()]
+        alone = findings(history, names)
+        assert [finding.verdict for finding in alone.values()] == ["helps", "hurts"]
+        assert found["s0"].lead == alone["s0"].lead
+    assert verdicts[1.0, 1.0] == verdicts[3.0, 1.0] == ["helps", "hurts"]
+    assert verdicts[1.0, 3.0] == ["cannot tell"] * 2
+
+
+def test_parts_along_the_target_have_the_units_of_no_update():
+    history, names = lengthened([1.0, 3.0])
+    grown = [
+        replace(update, norms={name: 7.0**at * norm for name, norm in update.norms.items()})
+        for at, update in enumerate(history)
+    ]
+    once, again = (findings(each, names, views=(projections_of,)) for each in (history, grown))
+    assert once["s0"].lead == pytest.approx(again["s0"].lead)
+    assert findings([replace(u, norms={}) for u in history], names, views=(projections_of,)) == {}

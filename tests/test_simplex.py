@@ -1,4 +1,5 @@
 import math
+import time
 
 import numpy as np
 import pytest
@@ -112,3 +113,30 @@ def test_entropy_and_effective_sample_size_at_their_ends():
     assert simplex.entropy(alone) == 0
     uniform = torch.full((3,), 1 / 3, dtype=torch.float64).log()
     assert simplex.entropy(uniform) == pytest.approx(math.log(3))
+
+
+@given(
+    size=st.integers(1, 12),
+    seed=seeds,
+    beta=st.sampled_from([1.0, 1.5, 4.0, 1e6]),
+    scale=step_sizes,
+)
+def test_the_bound_of_many_rows_is_that_of_each(size, seed, beta, scale):
+    generator = torch.Generator().manual_seed(seed)
+    rows = scale * torch.randn(5, size, dtype=torch.float64, generator=generator)
+    rows[0] = 0.0
+    if size > 2:
+        rows[1:3, 0] = -math.inf  # left out on purpose
+    rows = torch.log_softmax(rows, -1)
+    each = torch.stack([simplex.bounded(row, beta=beta).exp() for row in rows])
+    torch.testing.assert_close(simplex.bounded_rows(rows, beta=beta).exp(), each)
+
+
+def test_a_bisection_ends_when_two_numbers_are_neighbours():
+    """Its middle may be rounded to the upper one, again and again."""
+    draw = torch.Generator().manual_seed(0)
+    began = time.process_time()
+    for _ in range(50):
+        rows = torch.randn(12, dtype=torch.float64, generator=draw)
+        simplex.bounded(torch.log_softmax(3 * rows, 0), beta=2.0)
+    assert time.process_time() - began < 2

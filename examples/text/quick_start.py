@@ -49,7 +49,12 @@ result = train(
     paradigm=JointTraining(epochs=int(epochs)),
     weighting=TargetAware(sources=["pos", "chunk", "predicate"], target="entity", target_share=0.3),
     settings=Settings(
-        batch_size=8, learning_rate=3e-4, update_every=20, sampling="weight", gradient_examples=32
+        batch_size=8,
+        learning_rate=3e-4,
+        update_every=20,
+        sampling="weight",
+        gradient_examples=32,
+        target_from="halves in turn",
     ),
 )
 

@@ -102,13 +102,61 @@ def bounded(log_weights: Tensor, *, beta: float, base: Tensor | None = None) -> 
             break
         raised = float(((middle - logs).clamp(min=0) * counts).sum())
         lowered = beta * float(((logs - width - middle).clamp(min=0) * counts).sum())
-        low, high = (middle, high) if raised < lowered else (low, middle)
+        found = (middle, high) if raised < lowered else (low, middle)
+        if found == (low, high):  # they are neighbours, and the middle was rounded to one of them
+            break
+        low, high = found
     # Far from zero, `low + width` would be rounded to `low`.
     far = spread > _FAR
     logs = (logs - low).clamp(0, width) if far else logs.clamp(min=low, max=low + width)
     clipped = log_weights.clone()
     clipped[present] = logs if base is None else logs + base[present]
     return torch.log_softmax(clipped, dim=0)
+
+
+def bounded_rows(log_weights: Tensor, *, beta: float) -> Tensor:
+    """As `bounded`, of many weights at once.
+
+    Both sides of the condition are linear in x between the values l_t and l_t − log β. So x is
+    found among those, and then between two of them.
+
+    Args:
+        log_weights: Shape `(rows, units)`.
+        beta: As for `bounded`.
+
+    Example:
+        >>> bounded_rows(torch.tensor([[0.98, 0.01, 0.01]]).log(), beta=4.0).exp()
+        tensor([[0.6667, 0.1667, 0.1667]])
+    """
+    present = log_weights > -math.inf
+    width = math.log(beta)
+    logs = torch.log_softmax(log_weights, dim=-1)
+    least = logs.where(present, torch.inf).amin(-1, keepdim=True)
+    inside = logs.amax(-1, keepdim=True) - least <= width
+    # Those that are left out stand at the least one, where they raise nothing above the others'
+    # places and are counted out below.
+    logs, counts = logs.where(present, least), present.to(logs)
+    order = logs.argsort(-1)
+    ordered, counted = logs.gather(-1, order), counts.gather(-1, order)
+    corners = torch.cat([ordered, ordered - width], -1).sort(-1).values
+    off = _sum_above(corners, ordered, counted)
+    off = off - beta * _sum_above(-corners, (width - ordered).flip(-1), counted.flip(-1))
+    # The last corner at which raised is below lowered, and the next.
+    at = ((off < 0).sum(-1, keepdim=True) - 1).clamp(0, corners.shape[-1] - 2)
+    (low, high), (below, above) = (
+        (values.gather(-1, at), values.gather(-1, at + 1)) for values in (corners, off)
+    )
+    lowest = low - below * (high - low) / (above - below).where(above > below, 1.0)
+    clipped = logs.clamp(min=lowest, max=lowest + width).where(present, -torch.inf)
+    return torch.where(inside, log_weights, torch.log_softmax(clipped, dim=-1))
+
+
+def _sum_above(points: Tensor, ordered: Tensor, counts: Tensor) -> Tensor:
+    """Σ c_t (x − l_t)₊ at each of the points x, of l_t in ascending order."""
+    number = torch.searchsorted(ordered.contiguous(), points.contiguous())
+    sums = [torch.nn.functional.pad(v.cumsum(-1), (1, 0)) for v in (counts, counts * ordered)]
+    many, total = (values.gather(-1, number) for values in sums)
+    return points * many - total
 
 
 def with_share(log_weights: Tensor, members: Tensor, *, low: float, high: float) -> Tensor:

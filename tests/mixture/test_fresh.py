@@ -6,10 +6,11 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
-from torch.utils.data import TensorDataset
+from torch.utils.data import IterableDataset, TensorDataset
 
 from tawt import Mixture, TargetAware
-from tawt.errors import WeightsError
+from tawt.errors import ConfigError, WeightsError
+from tawt.weights import WeightUpdate
 
 
 def examples(fresh, task):
@@ -148,3 +149,76 @@ def test_the_loss_of_a_task_is_made_from_the_loss_on_a_batch():
     mixture = Mixture({"a": [1.0, 2.0, 3.0, 4.0]}, {"a": 1}, batch_size=2)
     loss_of = mixture.fresh(loss_on=lambda task, batch: batch.sum())
     assert float(loss_of("a")) + float(loss_of("a")) == 10  # all examples, half of them each time
+
+
+# Halves of the target
+
+
+def halves_seen(mixture, weights, *, updates):
+    """What updates draw of the target, each time in the order of its calls."""
+    found = []
+    for number in range(updates):
+        fresh = mixture.fresh(lambda task, batch: batch, target_half=number % 2)
+        calls = 1 + ("goal" in weights.asked_twice)
+        found.append([fresh.batch("goal")[0].tolist() for _ in range(calls)])
+        weights.history.append(WeightUpdate(number, {}, {}, target_half=number % 2))
+    return found
+
+
+@pytest.mark.parametrize(("examples", "size"), [(12, 4), (13, 32), (100, 16), (2, 4)])
+def test_halves_of_a_cut_have_nothing_in_common_and_every_cut_is_another(examples, size):
+    weights = TargetAware(sources=["near"], target="goal", target_share=None)
+    data = {"near": list(range(50)), "goal": list(range(examples))}
+    mixture = Mixture(data, weights, batch_size=size)
+    found = halves_seen(mixture, weights, updates=12)
+    seen = [set(batch) for [batch] in found]
+    for first, second in zip(seen[::2], seen[1::2], strict=True):
+        assert not first & second
+        if examples > 2:
+            assert len(first) == min(size, -(-examples // 2))
+    if examples > 2:
+        assert len({frozenset(batch) for batch in seen}) == 12
+    if 2 * size >= examples:
+        assert seen[0] | seen[1] == set(range(examples))
+
+
+def test_a_second_call_in_a_half_has_other_examples_of_it():
+    weights = TargetAware(sources=["near"], target="goal", target_share=(0.1, 0.5))
+    data = {"near": list(range(50)), "goal": list(range(20))}
+    mixture = Mixture(data, weights, batch_size=8)
+    found = halves_seen(mixture, weights, updates=6)
+    for (one, two), (three, four) in zip(found[::2], found[1::2], strict=True):
+        assert len({*one, *two, *three, *four}) == 20
+        assert len(one) == len(two) == 5
+
+
+def test_processes_take_parts_of_the_same_half():
+    parts = []
+    for process in range(3):
+        weights = TargetAware(sources=["near"], target="goal", target_share=None)
+        data = {"near": list(range(50)), "goal": list(range(30))}
+        mixture = Mixture(data, weights, batch_size=4, process=process, processes=3)
+        parts.append(mixture.fresh(lambda task, batch: batch, target_half=1).batch("goal")[0])
+    whole = Mixture(
+        data, TargetAware(sources=["near"], target="goal", target_share=None), batch_size=12
+    )
+    one = whole.fresh(lambda task, batch: batch, target_half=1).batch("goal")[0]
+    assert torch.cat(parts).tolist() == one.tolist()
+
+
+def test_halves_that_cannot_be_taken_are_refused():
+    weights = TargetAware(sources=["near"], target="goal", target_share=None)
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            return iter(range(9))
+
+    data = {"near": [1, 2], "goal": Stream()}
+    mixture = Mixture(data, weights, batch_size=2, steps=1)
+    with pytest.raises(ConfigError, match="'goal' cannot be halved"):
+        mixture.fresh(lambda task, batch: batch, target_half=0)
+    held = Mixture({"near": [1, 2]}, {"near": 1.0}, batch_size=2)
+    with pytest.raises(ConfigError, match="not learned"):
+        held.fresh(lambda task, batch: batch, target_half=0)
+    with pytest.raises(WeightsError, match="must be 0 or 1"):
+        mixture.fresh(lambda task, batch: batch, target_half=2)

@@ -21,6 +21,7 @@ from tawt.training import JointTraining, PreTraining, Settings, SingleTask, trai
 from tawt.training.beyond import of_passes, of_size, of_steps
 from tawt.training.guard import Guard
 from tawt.training.material import Material
+from tawt.training.remarks import Remarks
 from tawt.training.result import Predictions
 from tawt.training.schedule import Schedule
 from tawt.weighting import Fixed
@@ -341,15 +342,43 @@ def test_updates_that_grow_rarer_and_those_of_an_epoch_are_counted_as_they_come(
     assert "after 40 at the earliest" in str(remarks_of({}, steps=20, update_every=None))
 
 
-def remarks_of(weighting, *, steps, **changes):
-    numbers = np.zeros((10, 3)), np.arange(10) % 2
-    tasks = [classification(name, train=numbers, test=numbers) for name in SIZES]
+HALVES = {"target_from": "halves in turn"}
+
+
+@pytest.mark.parametrize(
+    ("examples", "steps", "changes", "said"),
+    [
+        (12, 80, HALVES, None),
+        (12, 79, HALVES, "there will be 7 updates of the weights, and it takes 8"),
+        (11, 200, HALVES, "the target has 11 examples to measure by, and it takes 12"),
+        (3, 200, HALVES, "the target has 3 examples to measure by, and it takes 12"),
+        (11, 79, {}, "updates see all of the target's examples at once"),
+        (11, 79, {"rule": UpdateRule.bounded()}, None),
+        (12, 200, {"measure": "training steps"}, "whether a source helps is not said"),
+        (3, 79, HALVES | {"rule": UpdateRule.paper()}, None),
+    ],
+)
+def test_it_is_said_beforehand_where_nothing_will_be_said_of_sources(
+    examples, steps, changes, said
+):
+    changes = dict(changes)
+    weighting = {"sources": ["many", "few"], "rule": changes.pop("rule", None)}
+    remarks = remarks_of(weighting, steps=steps, examples=examples, **changes)
+    assert len(remarks) == (said is not None)
+    assert said is None or said in remarks[0]
+
+
+def remarks_of(weighting, *, steps, examples=10, **changes):
+    numbers = np.zeros((examples, 3)), np.arange(examples) % 2
+    names = ["many", "few", "goal"]
+    tasks = [classification(name, train=numbers, test=numbers) for name in names]
     settings = Settings(
         **{"batch_size": 1, "steps": steps, "update_every": 10, "sampling": "weight"} | changes
     )
-    found = TargetAware(sources=["many"], target="goal", target_share=0.5, **weighting)
+    roles = {"sources": ["many"], "target": "goal", "target_share": 0.5}
+    found = TargetAware(**roles | weighting)
     material = Material(tasks, {"goal": 1.0}, found, settings, seed=0)
-    return material.remarks(JointTraining(epochs=1).phases())
+    return Remarks(material, settings).on(JointTraining(epochs=1).phases())
 
 
 # Weights that ask for the same few examples again and again

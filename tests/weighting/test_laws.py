@@ -38,6 +38,13 @@ bounds = st.sampled_from([None, 1.0, 4.0, 10.0, 1e12, 1e300])
 @st.composite
 def rules(draw):
     alignment = draw(st.sampled_from(["cosine", "product"]))
+    if draw(st.booleans()):
+        return UpdateRule(
+            alignment=Cosine() if alignment == "cosine" else CurvatureWeighted(Identity()),
+            step="evidence",
+            own_alignment=draw(st.sampled_from(["itself", "held-out"])),
+            ratio_bound=draw(bounds),
+        )
     scale = draw(sizes)
     return UpdateRule(
         alignment=Cosine(scale) if alignment == "cosine" else CurvatureWeighted(Identity(), scale),
@@ -67,13 +74,15 @@ def assert_strict_json(weighting):
     assert weighting.skipped == sum(update.skipped is not None for update in weighting.history)
 
 
-def update_by(weighting, gradients):
+def update_by(weighting, gradients, *, half=None):
     """An update in which every task's gradient is given; the first must be one to compare with."""
     point = torch.ones(2, **DOUBLE).requires_grad_()
     given = dict(zip([*SOURCES, "goal"], gradients, strict=True))
     before = weighting.weights.logs.clone()
     update = weighting.update(
-        [point], loss_of=lambda task: (point * torch.tensor(given[task], **DOUBLE)).sum()
+        [point],
+        loss_of=lambda task: (point * torch.tensor(given[task], **DOUBLE)).sum(),
+        target_half=half,
     )
     if update.skipped is not None:
         assert torch.equal(weighting.weights.logs, before)
@@ -86,29 +95,45 @@ pairs = st.tuples(entries, entries)
 @given(
     rule=rules(),
     share=shares,
-    updates=st.lists(st.tuples(pairs, pairs, pairs, pairs), min_size=1, max_size=3),
+    halved=st.booleans(),
+    updates=st.lists(st.tuples(pairs, pairs, pairs, pairs), min_size=1, max_size=5),
 )
 @example(
     rule=UpdateRule(step_size=1e15),
     share=0.3,
+    halved=False,
     updates=[((1.0, 0.0), (0.0, 1.0), (-1.0, 0.5), (1.0, 0.1))] * 2,
 )
 @example(
     rule=UpdateRule(step_size=1e15, ratio_bound=10.0),
     share=0.3,
+    halved=False,
     updates=[((-1.0, 0.0), (-1.0, 1.0), (-1.0, 0.5), (1.0, 0.1))] * 2,
 )
 @example(
     rule=UpdateRule(alignment=CurvatureWeighted(Identity()), step_size=10.0),
     share=None,
+    halved=False,
     updates=[((1e308, 0.0), (0.0, 1.0), (-1e308, 0.5), (1.0, 0.1))],
 )
-def test_weights_stay_weights_whatever_comes(rule, share, updates):
+@example(
+    rule=UpdateRule(step="evidence", ratio_bound=4.0),
+    share=(0.1, 0.8),
+    halved=True,
+    updates=[((1e160, 0.0), (0.0, 1.0), (-1e160, 0.5), (1.0, 0.1))] * 3,
+)
+@example(
+    rule=UpdateRule(step="evidence", alignment=CurvatureWeighted(Identity())),
+    share=0.3,
+    halved=True,
+    updates=[((1e150, 0.0), (0.0, 1.0), (-1e154, 0.5), (1e150, 0.1))] * 3,
+)
+def test_weights_stay_weights_whatever_comes(rule, share, halved, updates):
     weighting = TargetAware(sources=SOURCES, target="goal", target_share=share, rule=rule)
     assert_weights(weighting, share)
-    update_by(weighting, [(1.0, 0.5), (0.3, -1.0), (-2.0, 0.1), (1.0, 0.0)])
-    for gradients in updates:
-        update_by(weighting, gradients)
+    first = [(1.0, 0.5), (0.3, -1.0), (-2.0, 0.1), (1.0, 0.0)]
+    for number, gradients in enumerate([first, *updates]):
+        update_by(weighting, gradients, half=number % 2 if halved else None)
         assert_weights(weighting, share)
     assert_strict_json(weighting)
 

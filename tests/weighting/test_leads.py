@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 
@@ -108,6 +109,35 @@ def test_the_order_of_names_makes_no_difference():
         for leads in (one, other):
             leads.see({"abc"[source]: 1.0}, cosine, new_direction=new)
     assert one.found() == pytest.approx(other.found(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("steps", "examples"), [(200, 10), (2000, 10), (600, 1000)])
+def test_chance_in_few_examples_of_the_target_is_not_taken_for_certainty(steps, examples):
+    """Directions from the same examples again and again repeat what chance put there."""
+    beyond = []
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        chance = draw.normal(size=(examples, 4)).mean(0)
+        leads = Leads(["a", "b", "c", "d"])
+        for step in range(steps):
+            source = step % 4
+            cosine = 0.3 + 0.3 * chance[source] + 0.1 * draw.normal()
+            leads.see({"abcd"[source]: 1.0}, cosine, new_direction=step % 5 == 0)
+        beyond += [abs(score) > 1.645 for score in leads.among(leads.names).scores]
+    assert np.mean(beyond) < 0.1
+
+
+def test_sources_are_compared_with_those_that_compete_alone():
+    """A target whose share is held has a cosine of its own, which is no measure for the others."""
+    leads = Leads(["a", "b", "goal"])
+    for _ in range(100):
+        for name, cosine in (("a", 0.4), ("b", 0.1), ("goal", 0.9)):
+            leads.see({name: 1.0}, cosine)
+    shown = leads.among(["a", "b"])
+    assert shown.leads == pytest.approx([0.15, -0.15], abs=0.02)
+    assert shown.scores[0] == pytest.approx(-shown.scores[1])
+    assert shown.scores[0] > 0.5
+    assert leads.among(["a"]).scores == [0.0]
 
 
 def test_state_is_json_and_goes_on_exactly():

@@ -475,3 +475,55 @@ def test_entries_are_compared_however_they_are_laid_out(monkeypatch):
     wanted = torch.stack([dot(held, seen), squared_norm(seen), squared_norm(held)])
     for numbers in found:
         torch.testing.assert_close(numbers, wanted, rtol=1e-6, atol=1e-6)
+
+
+# By evidence
+
+
+def observed(weights, *, steps=100):
+    x = torch.zeros(3, requires_grad=True)
+    for number in range(steps):
+        if number % 5 == 0:
+            weights.aim([x], loss_of=lambda task: linear(x, task))
+        task = ("near", "far")[number % 2]
+        step(x, task)
+        weights.observe([x], task)
+    return x
+
+
+@pytest.mark.parametrize("share", [None, 0.3])
+def test_by_evidence_leads_are_kept_and_no_error(share):
+    """It is not known, so no page may draw it; and both sources may have it by chance."""
+    weights = weighting(rule=UpdateRule.robust(), target_share=share)
+    observed(weights)
+    line = weights.update()
+    assert line.leads["near"] == pytest.approx((cosine("near") - cosine("far")) / 2, abs=0.05)
+    assert line.leads["far"] == pytest.approx(-line.leads["near"], rel=1e-4)
+    assert line.error is None
+    assert line.intervals == {}
+    assert weights.findings() == {}
+    assert 1.5 < weights["near"] / weights["far"] < 4
+
+
+def test_an_update_goes_by_what_it_measures_itself():
+    """After steps were observed, too: its own batches say the opposite of what steps have shown."""
+    weights = weighting(rule=UpdateRule.robust())
+    x = observed(weights)
+    weights.update()
+    before = weights.shares()
+    other = {"near": "far", "far": "near", "goal": "goal"}
+    draw = torch.Generator().manual_seed(0)
+    for number in range(4):
+        noise = 0.01 * torch.randn(3, generator=draw)
+        line = weights.update(
+            [x],
+            loss_of=lambda task, noise=noise: linear(x, other[task]) + x @ noise,
+            target_half=number % 2,
+        )
+        if number < 3:
+            assert weights.shares() == before  # an error is known from a second pair of halves on
+    assert weights["far"] > 0.9
+    assert line.error is not None
+    observed(weights, steps=10)
+    weights.update()
+    assert weights["near"] > weights["far"]

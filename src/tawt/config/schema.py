@@ -27,6 +27,7 @@ from tawt.errors import ConfigError, Place
 from tawt.modality import DataSection, Modality, Section, modality_named
 from tawt.training import Settings
 from tawt.training.paradigms import ParadigmName
+from tawt.training.settings import OF_FRESH_BATCHES
 
 
 class RunConfig(Section):
@@ -128,6 +129,7 @@ class RunConfig(Section):
             preset = FINER
         defaults = dict(preset.weighting)
         trained = {**preset.training, **sections.training_defaults(values)}
+        shown = OF_FRESH_BATCHES if training.get("measure") == "training steps" else {}
         if name == "robust":  # the other preset is the authors', whatever the data
             ours = sections.robust_defaults(values, "training")
             if on_tasks:
@@ -138,7 +140,7 @@ class RunConfig(Section):
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
         filled = {**defaults, **weighting}
-        return {**values, "weighting": filled, "training": {**trained, **training}}
+        return {**values, "weighting": filled, "training": {**trained, **shown, **training}}
 
     @property
     def targets(self) -> dict[str, float]:

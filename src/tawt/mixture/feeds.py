@@ -19,10 +19,19 @@ from tawt.mixture.indexed import Indexed
 from tawt.mixture.streamed import Batched, Streamed
 
 if TYPE_CHECKING:
+    from tawt.mixture.halves import Half
     from tawt.mixture.orders import Indices
     from tawt.mixture.processes import Processes
 
 Collate = Callable[[list[Any]], Any]
+
+
+@runtime_checkable
+class HalvedFeed(Protocol):
+    """Gives batches of the halves of its examples too."""
+
+    def fresh_half(self, processes: Processes, half: Half) -> tuple[Any, int]:
+        """A batch of one half to measure by, and its number of examples."""
 
 
 class Feed(Protocol):

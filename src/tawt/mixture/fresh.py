@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tawt.errors import WeightsError, suggestion
+from tawt.mixture.feeds import HalvedFeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from tawt.mixture.feeds import Feed
+    from tawt.mixture.halves import Half
     from tawt.mixture.processes import Processes
 
 
@@ -23,6 +26,7 @@ class FreshBatches:
         loss_on: From a task and a batch to a scalar loss.
         processes: Which of them this is.
         listed: Whether the task is given as a list with a name for each example.
+        halves: Of which targets a half is seen, and which.
     """
 
     def __init__(
@@ -32,11 +36,13 @@ class FreshBatches:
         *,
         processes: Processes,
         listed: bool,
+        halves: Mapping[str, Half],
     ) -> None:
         self._feeds = feeds
         self._loss_on = loss_on
         self._processes = processes
         self._listed = listed
+        self._halves = dict(halves)
         self._asked: set[str] = set()
 
     def __call__(self, task: str) -> Any:
@@ -54,4 +60,9 @@ class FreshBatches:
             )
         first = task not in self._asked
         self._asked.add(task)
+        feed = self._feeds[task]
+        if task in self._halves and isinstance(feed, HalvedFeed):
+            half = self._halves[task]
+            part = 0 if first else min(1, half.parts - 1)
+            return feed.fresh_half(self._processes, replace(half, part=part))
         return self._feeds[task].fresh(self._processes, first=first)

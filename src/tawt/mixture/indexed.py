@@ -15,6 +15,7 @@ from tawt.streams import derived_seed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from tawt.mixture.halves import Half
     from tawt.mixture.orders import Indices
     from tawt.mixture.processes import Processes
 
@@ -55,6 +56,7 @@ class Indexed:
         self.batch_size = batch_size
         self.taken = 0
         self._name = name
+        self._chosen = seed
         self._dataset = dataset
         self._collate = collate
         self._loader = loader
@@ -112,6 +114,19 @@ class Indexed:
             window, places = self._fresh_order.window(self._measured, whole), np.arange(whole)
         self._measured += int(places[whole - 1]) + 1
         mine = window[:whole][processes.part(whole)]
+        return self._collate(self._fetched(mine)), len(mine)
+
+    def fresh_half(self, processes: Processes, half: Half) -> tuple[Any, int]:
+        """A batch of one half of the examples, and its number of examples.
+
+        Args:
+            processes: Which of them this is.
+            half: The half.
+        """
+        whole = self.batch_size * processes.count
+        window = half.window(whole, size=len(self._dataset), seed=self._chosen, name=self._name)
+        window = np.resize(window, max(len(window), processes.count))  # each has one, at least
+        mine = window[processes.part(len(window))]
         return self._collate(self._fetched(mine)), len(mine)
 
     def state(self) -> dict[str, Any]:

@@ -11,14 +11,16 @@ from tawt.errors import ConfigError, DataError, WeightsError, suggestion
 from tawt.given import names_of
 from tawt.mixture.course import Course
 from tawt.mixture.draws import TaskDraws, Weights, check_tasks, shares_of
-from tawt.mixture.feeds import Collate, ExampleFeed, feed_of
+from tawt.mixture.feeds import Collate, ExampleFeed, HalvedFeed, feed_of
 from tawt.mixture.fresh import FreshBatches
+from tawt.mixture.halves import Half
 from tawt.mixture.processes import check_alike, checked, group
 from tawt.mixture.settings import check_settings
 from tawt.mixture.states import VERSION, check_parts, check_state, check_task
 from tawt.mixture.streamed import Batched
 from tawt.mixture.targets import check_target
 from tawt.weighting import Weighting
+from tawt.weighting.halves import check_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -89,6 +91,7 @@ class Mixture:
         self.hold = hold
         self._given = checked(process, processes)
         self._steps = steps
+        self._weights = weights
         self._collate = collate or default_collate
         self._course = Course()
         self._held: str | None = None  # the task that was drawn last
@@ -141,7 +144,9 @@ class Mixture:
         drawn = self._course.loop(len(self))
         return (self._drawn(step) for step in drawn)
 
-    def fresh(self, loss_on: Callable[[Any, Any], Tensor]) -> FreshBatches:
+    def fresh(
+        self, loss_on: Callable[[Any, Any], Tensor], *, target_half: int | None = None
+    ) -> FreshBatches:
         """The `loss_of` that one `update` of the weights needs, on batches that are not training's.
 
         Examples have an order of their own, pass over those that training took last, and are
@@ -149,13 +154,41 @@ class Mixture:
 
         Args:
             loss_on: From a task and a batch, as in the loop, to the mean loss, a scalar tensor.
+            target_half: Which half of the targets' examples is drawn from, 0 and then 1; pass the
+                same to `update`. They are cut anew for every second update.
 
         Returns:
             From a task to its loss on a fresh batch; of several processes, to the loss and the
             number of examples on this one.
         """
-        mixed = self.batches == "mixed"
-        return FreshBatches(self._feeds, loss_on, processes=self.processes, listed=mixed)
+        return FreshBatches(
+            self._feeds,
+            loss_on,
+            processes=self.processes,
+            listed=self.batches == "mixed",
+            halves={} if target_half is None else self._halves(target_half),
+        )
+
+    def _halves(self, target_half: int) -> dict[str, Half]:
+        """Of each target, the half that the next update sees.
+
+        Raises:
+            WeightsError: There is no such half.
+            ConfigError: There is no target, or it is not known how many examples it has.
+        """
+        check_half(target_half)
+        weights = self._weights
+        if not isinstance(weights, Weighting) or not weights.target:
+            raise ConfigError("`target_half` is of a target, and these weights are not learned.")
+        for name in weights.target:
+            if not isinstance(self._feeds.get(name), HalvedFeed):
+                raise ConfigError(
+                    f"The examples of {name!r} cannot be halved: they are not a map-style dataset "
+                    "of this mixture. Leave `target_half` out."
+                )
+        cut = weights.history.updates // 2
+        twice = weights.asked_twice
+        return {n: Half(target_half, cut, parts=1 + (n in twice)) for n in weights.target}
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is, JSON-able, the same on every process."""

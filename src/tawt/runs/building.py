@@ -24,6 +24,7 @@ from tawt.runs.grouping import grouped
 from tawt.streams import derived_seed
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask, SourcesOnly
 from tawt.training.material import Material
+from tawt.training.remarks import Remarks
 from tawt.training.roles import checked_roles, heads_learn
 from tawt.units import Units
 from tawt.weighting import UpdateRule, Weighting, make_weighting
@@ -109,7 +110,7 @@ def remarks(
     if weighed is None:
         return []
     material = Material(found, config.targets, weighed, config.training, seed=config.seed)
-    return material.remarks(how.phases())
+    return Remarks(material, config.training).on(how.phases())
 
 
 def _check_target(config: RunConfig, found: Sequence[Task]) -> None:

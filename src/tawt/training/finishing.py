@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tawt.training.result import Predictions, TrainingResult
+from tawt.weights.findings import FEWEST_EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +42,7 @@ def finished(  # noqa: PLR0913 - what a training came to, each by its name
         steps: Taken in all.
         warnings: What the guard has said.
     """
+    is_enough = material.fewest_examples(phases) >= FEWEST_EXAMPLES
     in_parts = any(update.target_half is not None for update in weighting.history)
     kinds = {name: material.tasks[name].kind for name in material.targets}
     return TrainingResult(
@@ -58,7 +60,7 @@ def finished(  # noqa: PLR0913 - what a training came to, each by its name
         skipped_steps={name: count for name, count in skipped.items() if count},
         passes=material.passes(taken),
         steps=steps,
-        findings=weighting.findings() if in_parts else {},
+        findings=weighting.findings() if in_parts and is_enough else {},
         warnings=list(warnings),
         outcome=weighting.outcome(),
     )

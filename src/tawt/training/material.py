@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,16 +13,9 @@ from tawt.tasks.examples import Subset
 from tawt.training.each import EachExample
 from tawt.training.fitted import is_enough, outputs_to_fit
 from tawt.training.fresh import FreshLosses
-from tawt.training.passes import (
-    check_mixed,
-    most_passes,
-    steps_per_epoch,
-    too_often,
-    why_unlimited,
-)
+from tawt.training.passes import check_mixed, most_passes, steps_per_epoch, too_often
 from tawt.training.processes import Processes
 from tawt.training.recorded import RecordedPasses
-from tawt.training.rounds import update_steps
 from tawt.training.schedule import Schedule
 from tawt.training.settings import Settings
 from tawt.training.watching import AIM_EVERY, PIECES
@@ -130,42 +122,10 @@ class Material:
         for phase in phases:
             self.schedule(phase)
 
-    def remarks(self, phases: Iterable[Phase]) -> list[str]:
-        """What a person would want to know of the steps, each in a sentence."""
-        found = []
-        for phase in phases:
-            if phase.weighs_sources:
-                examples = self.examples(phase, self._weighting.weights.names)
-                sizes = {name: len(each) for name, each in examples.items()}
-                size, epochs = self._settings.batch_size, phase.epochs
-                said = why_unlimited(sizes, self._settings, batch_size=size, epochs=epochs)
-                found += [] if said is None else [said]
-                found += self._few_updates(phase)
-        return found
-
-    def _few_updates(self, phase: Phase) -> list[str]:
-        """A sentence, if the phase is over before weights can move."""
-        settings, length = self._settings, self.schedule(phase).length
-        if isinstance(self._weighting, Fixed):
-            return []
-        needed = self._updates_needed(phase)
-        every, growth = settings.update_every, settings.update_growth
-        due = update_steps(every or length, growth=growth if every else 0.0)
-        steps, first = phase.epochs * length, next(islice(due, needed - 1, None))
-        if steps >= first:
-            return []
-        return [
-            f"there are {steps} steps on the sources, and weights move after {first} at the "
-            "earliest: they will stay where they start. Set `training.update_every` to "
-            f"{max(1, steps // (4 * needed))}, or train longer."
-        ]
-
-    def _updates_needed(self, phase: Phase) -> int:
-        """How many it takes until weights move: by evidence, two that can be compared."""
-        needed = self._weighting.updates_to_move
-        if needed == 1 or self._settings.measure != "fresh batches":
-            return 1
-        return needed if self._target_half(phase) is None else 2 * needed  # pairs of halves
+    def fewest_examples(self, phases: Iterable[Phase]) -> int:
+        """Of a target, where sources are weighed."""
+        found = [self.examples(phase, self.targets) for phase in phases if phase.weighs_sources]
+        return min((len(each) for part in found for each in part.values()), default=0)
 
     def schedule(self, phase: Phase) -> Schedule:
         """The phase's steps."""
@@ -238,7 +198,7 @@ class Material:
         """
         if watched:
             return self._weighting.update(step=step)
-        half = self._target_half(phase)
+        half = self.target_half(phase)
         fresh = self._fresh(phase, model, accelerator, update=step, half=half)
         # A fit is no work that can be recorded.
         loss_of: LossOf = fresh
@@ -353,12 +313,12 @@ class Material:
             part=Processes.of(accelerator).own_part,
         )
 
-    def _target_half(self, phase: Phase) -> int | None:
+    def target_half(self, phase: Phase) -> int | None:
         """Which half of the targets' examples the next update sees; none, if it may see all."""
         if self._settings.target_from == "all" or not self._weighting.judges_sources:
             return None
-        fewest = min(map(len, self.examples(phase, self.targets).values()))
-        return self._weighting.history.updates % 2 if fewest >= _FEWEST_HALVED else None
+        is_halved = self.fewest_examples([phase]) >= _FEWEST_HALVED
+        return self._weighting.history.updates % 2 if is_halved else None
 
     def _half_of(self, name: str, examples: Examples, half: int) -> Examples:
         """One half of a target's examples, cut anew for every second update."""

@@ -13,6 +13,8 @@ MOST_WORKERS = 256
 USUAL_PASSES = 12.0
 """What `most_passes: usual` means: corpora that are repeated more often are learned by heart
 (docs/decisions/022)."""
+OF_FRESH_BATCHES = {"target_from": "all", "measure_through": "trained heads"}
+"""Settings of which `measure: training steps` has no choice."""
 _MOST = 1_000_000_000  # of whatever is counted
 _CHOICES = {
     "measure": ("fresh batches", "training steps"),
@@ -113,7 +115,8 @@ class Settings:
     target_from: Literal["all", "halves in turn"] = "all"
     """Which of the target's examples an update draws from. With halves, successive updates see the
     two halves of them, cut anew each time: how far these differ says what other examples of the
-    target would show, so that a finding can be told from chance."""
+    target would show, so that a finding can be told from chance, and weights by
+    evidence can be sure. With fresh batches."""
 
     measure_through: Literal["trained heads", "fitted heads"] = "trained heads"
     """Whether the gradients of an update pass through heads as training has left them, or through
@@ -189,6 +192,7 @@ class Settings:
                     f"`{name}` must be one of {', '.join(known)}; got {getattr(self, name)!r}.",
                     place=(name,),
                 )
+        self._check_measured()
         if not 0 <= self.warmup < 1:
             raise ConfigError(
                 f"`warmup` is a share of the steps, 0 to below 1; got {self.warmup}.",
@@ -202,6 +206,17 @@ class Settings:
                 raise ConfigError(
                     f"`{name}` needs `sampling: weight` (or `mixed`), which draws tasks by their "
                     f"weights; got {self.sampling!r}.",
+                    place=(name,),
+                )
+
+    def _check_measured(self) -> None:
+        """What steps show, they show through the heads in training, of all of the target."""
+        for name, usual in OF_FRESH_BATCHES.items():
+            value = getattr(self, name)
+            if self.measure == "training steps" and value != usual:
+                raise ConfigError(
+                    f"`{name}: {value}` has no effect with `measure: training steps`; leave it "
+                    "out, or use `measure: fresh batches`.",
                     place=(name,),
                 )
 

@@ -61,9 +61,9 @@ class Weighting(ABC):
         return False
 
     @property
-    def updates_to_move(self) -> int:
-        """How many updates it takes until weights can move; two, where these are compared."""
-        return 1
+    def goes_by_evidence(self) -> bool:
+        """Whether weights follow how sure it is that a source leads, which halves tell."""
+        return False
 
     def findings(self) -> dict[str, Finding]:
         """Whether each source helps or hurts, where that is known; see `Finding`."""

@@ -9,8 +9,15 @@ is the mean lead over the updates so far. It is off for two reasons:
 Where successive updates see the two halves of the target's examples, cut at random each time, both
 can be told: half the difference of two halves varies as the mean over all examples would with other
 examples (the delete-half jackknife), and with the noise of an update; the mean of two halves varies
-with that noise alone. Nothing here has a size of its own, so cosines and inner products, small or
-large, lead to the same scores.
+with that noise alone.
+
+Without halves nothing tells what other examples of the target would show: an update that sees all
+of them sees the same ones every time, and repeats what chance put there. So the error does not
+shrink with the number of updates then. It is that of a single update, as if all of them saw the
+same; and never below the size of the leads themselves, as if all of these were chance.
+
+Nothing here has a size of its own, so cosines and inner products, small or large, lead to the same
+scores.
 """
 
 from __future__ import annotations
@@ -42,8 +49,8 @@ class Evidence:
     Example:
         >>> import numpy as np
         >>> evidence = Evidence(2)
-        >>> for off in (0.02, -0.02, 0.01, -0.01):
-        ...     evidence.take(np.array([0.4 + off, 0.1 - off]))
+        >>> for number, off in enumerate((0.02, -0.02, 0.01, -0.01, 0.0, 0.01)):
+        ...     evidence.take(np.array([0.4 + off, 0.1 - off]), half=number % 2)
         >>> first, second = evidence.scores()
         >>> bool(first > 2), bool(second < -2)
         (True, True)
@@ -60,8 +67,8 @@ class Evidence:
 
         Args:
             alignments: Of every unit.
-            half: Which half of the target's examples it saw, 0 and then 1; none, if each update
-                sees examples of its own.
+            half: Which half of the target's examples it saw, 0 and then 1; none, if that is not
+                known.
         """
         leads = alignments - alignments.mean()
         self._sum = self._sum + leads
@@ -90,18 +97,27 @@ class Evidence:
         return leads
 
     @property
-    def error(self) -> float:
-        """Standard error of a lead, that of all units together; infinite until it is known.
+    def is_known(self) -> bool:
+        """Whether there is an error: after two updates, or two pairs of halves."""
+        return self._sums["compared"] > 0
 
-        It takes two updates, or two pairs of halves.
-        """
+    @property
+    def is_in_halves(self) -> bool:
+        """Whether it is known, and all updates have seen halves of the target's examples."""
+        return self.is_known and self._sums["pairs"] == self._sums["means"]
+
+    @property
+    def error(self) -> float:
+        """Standard error of a lead, that of all units together; infinite until it is known."""
         sums, many = self._sums, len(self._sum)
-        if not sums["compared"]:
+        if not self.is_known:
             return math.inf
         noise = sums["noise"] / sums["compared"]
-        square = noise / sums["means"]
-        if sums["pairs"]:
+        if self.is_in_halves:
+            square = noise / sums["means"]
             square += max(0.0, sums["halves"] / sums["pairs"] - noise)
+        else:
+            square = max(noise, float(np.square(self.leads).mean()))
         return math.sqrt(square * many / max(1, many - 1))
 
     def scores(self) -> Array:
@@ -112,7 +128,7 @@ class Evidence:
         error, leads = self.error, self.leads
         if math.isinf(error):
             return np.zeros_like(leads)
-        if error == 0:  # updates that are all the same leave no doubt
+        if error == 0:  # halves that are all the same leave no doubt
             return np.where(leads == 0, 0.0, np.copysign(np.inf, leads))
         freedom = self._sums["compared"] * max(1, len(leads) - 1)
         return np.array([normal_score(lead / error, freedom) for lead in leads.tolist()])

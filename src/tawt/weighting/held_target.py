@@ -15,6 +15,7 @@ from tawt.given import names_of
 from tawt.ranks import Ranks
 from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
+from tawt.weighting.halves import check_half, way_of
 from tawt.weighting.means import MeanAlignments
 from tawt.weighting.measurable import measurable, measuring
 from tawt.weighting.outcome import Outcome
@@ -156,6 +157,7 @@ class HeldTarget(Weighting):
         Arguments, what is left as it was, what is skipped and what several processes do are as for
         `TargetAware.update`; `losses_of` is not used.
         """
+        check_half(target_half)
         ranks = Ranks.of(group)
         if loss_of is None:
             raise TrainingError(
@@ -164,7 +166,7 @@ class HeldTarget(Weighting):
             )
         parameters, modules = measurable(representation, touching, ranks)
         if ranks.several:
-            check_alike(ranks, fingerprint_of(self, parameters, way="fresh batches"))
+            check_alike(ranks, fingerprint_of(self, parameters, way=way_of(target_half)))
         with measuring(parameters, modules):
             measured = self._measured(parameters, loss_of=loss_of, ranks=ranks)
         reason = self._problem(measured)

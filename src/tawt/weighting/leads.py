@@ -13,6 +13,7 @@ seen towards zero, so that evidence decides how fast weights move.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +21,24 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
 _LEAD = 0.1**2  # prior variance of a lead: cosines of most tasks differ by about a tenth
 _WANDER = 0.03**2  # variance by which the level moves from one step to the next
 _JUMP = 0.2**2  # and when the direction is taken anew
 _NOISE = (0.3**2, 10.0)  # variance of an observation, and how many that guess is worth
 _QUIETEST = 0.01**2  # no observation is more exact than this
 _MEMORY = 200.0  # observations after which the guess of the noise forgets
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What training steps have shown of the sources that compete, in their order."""
+
+    leads: list[float]
+    """Of each over the mean of all."""
+    scores: list[float]
+    """The same in units of their error."""
 
 
 class Leads:
@@ -97,16 +110,32 @@ class Leads:
 
     def errors(self) -> dict[str, float]:
         """Posterior standard deviation of each source's lead over the mean of all."""
-        count = len(self.names)
-        centred = np.eye(count) - 1.0 / count
-        inside = centred @ self._covariance[:-1, :-1] @ centred
-        errors = np.sqrt(inside.diagonal().clip(min=0.0))
+        errors = np.sqrt(self._variances(range(len(self.names))))
         return dict(zip(self.names, errors.tolist(), strict=True))
 
-    def scores(self) -> dict[str, float]:
-        """Leads in units of their error, that of all sources together; they are shrunk already."""
-        error = math.sqrt(float(np.square([*self.errors().values()]).mean()))
-        return {name: lead / error if error else 0.0 for name, lead in self.found().items()}
+    def among(self, names: Sequence[str]) -> Shown:
+        """What is known of these sources beside each other.
+
+        Steps see few examples of the target, again and again, and which those are is not known. So
+        however many steps there were, the error is never below the size of the leads themselves, as
+        if all of these were chance.
+
+        Args:
+            names: Of those that compete.
+        """
+        places = [self._places[name] for name in names]
+        leads = self._mean[places] - self._mean[places].mean()
+        square = max(float(self._variances(places).mean()), float(np.square(leads).mean()))
+        error = math.sqrt(square * len(places) / max(1, len(places) - 1))
+        scores = leads / error if error else np.zeros(len(places))
+        return Shown(leads.tolist(), scores.tolist())
+
+    def _variances(self, places: Sequence[int]) -> NDArray[np.float64]:
+        """Of the leads of these sources over their mean."""
+        centred = np.eye(len(places)) - 1.0 / len(places)
+        inside = centred @ self._covariance[np.ix_(places, places)] @ centred
+        variances: NDArray[np.float64] = inside.diagonal().clip(min=0.0)
+        return variances
 
     def state_dict(self) -> dict[str, Any]:
         """All of it, as plain values."""

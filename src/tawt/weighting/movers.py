@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +15,17 @@ from tawt.weighting.evidence import Evidence
 from tawt.weighting.states import check_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from tawt.hypergradient import Hypergradient
+    from tawt.weighting.leads import Shown
     from tawt.weighting.stepping import Stepping
 
 _DRAWS = 256
-_TAILS = torch.tensor([0.05, 0.95], dtype=torch.float64)
+_LARGEST = 1e150  # alignment, whose square has digits to spare
+_TAILS = (0.05, 0.95)
 _BOTH_RUNS = 2.0  # variances: another run is as far off as this one
 
 
@@ -41,7 +46,7 @@ class Mover(ABC):
         measured: Hypergradient,
         *,
         half: int | None,
-        watched: Sequence[float] | None,
+        watched: Shown | None,
     ) -> Tensor:
         """Logarithms of the weights after an update.
 
@@ -49,23 +54,41 @@ class Mover(ABC):
             logs: Before it.
             measured: What it found.
             half: Which half of the target's examples it saw, if it saw one.
-            watched: Leads in units of their errors, where training steps have shown them.
+            watched: What training steps have shown, where the update goes by them.
         """
 
-    @property
-    def error(self) -> float | None:
-        """Standard error of a lead, where weights go by it."""
+    def problem(self, measured: Hypergradient) -> str | None:
+        """Why nothing can be said by this, if it cannot.
+
+        Args:
+            measured: What an update found, in finite numbers.
+        """
+        del measured
         return None
 
-    @property
-    def leads(self) -> dict[int, float]:
-        """By position, the mean lead of all updates so far, where weights go by it."""
+    def leads(self, watched: Shown | None) -> dict[int, float]:
+        """By position, the mean lead of all updates so far, where weights go by it.
+
+        Args:
+            watched: As for `moved`.
+        """
+        del watched
         return {}
 
-    def intervals(self, watched: Sequence[float] | None) -> dict[int, tuple[float, float]]:
+    def error(self, watched: Shown | None) -> float | None:
+        """Standard error of a lead, where halves of the target's examples have shown it.
+
+        Args:
+            watched: As for `moved`.
+        """
+        del watched
+        return None
+
+    def intervals(self, watched: Shown | None) -> dict[int, tuple[float, float]]:
         """By position, where the weight of another run would lie, in nine of ten such runs.
 
-        Other runs have other examples, of the target as of the sources.
+        Other runs have other examples, of the target as of the sources. Where no halves of the
+        target's examples were seen, that is not known.
 
         Args:
             watched: As for `moved`.
@@ -96,7 +119,7 @@ class ByGradient(Mover):
         measured: Hypergradient,
         *,
         half: int | None,
-        watched: Sequence[float] | None,
+        watched: Shown | None,
     ) -> Tensor:
         """A step along the gradient."""
         del half, watched
@@ -120,43 +143,52 @@ class ByEvidence(Mover):
         measured: Hypergradient,
         *,
         half: int | None,
-        watched: Sequence[float] | None,
+        watched: Shown | None,
     ) -> Tensor:
-        """Where all evidence puts them, wherever they were."""
-        del logs
+        """Where all evidence of the kind that the update goes by puts them."""
         if watched is None:
             found = measured.alignments[self.stepping.competing].double().numpy()
             self._evidence.take(found, half=half)
+            if not self._evidence.is_known:
+                return logs
         return self.stepping.placed(self._scores(watched))
 
-    @property
-    def error(self) -> float | None:
-        """Of all sources together."""
-        return self._evidence.error
+    def problem(self, measured: Hypergradient) -> str | None:
+        """Squares of what was measured must be numbers, of which sums can be taken."""
+        largest = float(measured.alignments[self.stepping.competing].double().abs().max())
+        if largest == 0 or 1 / _LARGEST < largest < _LARGEST:
+            return None
+        return f"alignments of {largest:.3g} are too large or too small to be compared"
 
-    @property
-    def leads(self) -> dict[int, float]:
+    def leads(self, watched: Shown | None) -> dict[int, float]:
         """Of every source, over the mean of all."""
-        places = self.stepping.competing.nonzero().flatten().tolist()
-        return dict(zip(places, self._evidence.leads.tolist(), strict=True))
+        found = self._evidence.leads.tolist() if watched is None else watched.leads
+        return dict(zip(self._places, found, strict=True))
 
-    def intervals(self, watched: Sequence[float] | None) -> dict[int, tuple[float, float]]:
+    def error(self, watched: Shown | None) -> float | None:
+        """Of all sources together."""
+        return self._evidence.error if self._is_sure(watched) else None
+
+    def intervals(self, watched: Shown | None) -> dict[int, tuple[float, float]]:
         """Of weights that leads with other errors would give, all sources at once."""
-        competing = self.stepping.competing
-        sources = int(competing.sum())
-        known = watched is not None or math.isfinite(self._evidence.error)
-        if sources < 2 or not known:
+        sources = len(self._places)
+        if sources < 2 or not self._is_sure(watched):
             return {}
-        scores = self._scores(watched)
-        noise = np.random.default_rng(0).normal(size=(_DRAWS, sources))
-        noise -= noise.mean(1, keepdims=True)  # leads are over the mean of all
-        noise *= math.sqrt(_BOTH_RUNS * sources / (sources - 1))
+        noise = _normal(sources) * math.sqrt(_BOTH_RUNS * sources / (sources - 1))
+        scores = self._scores(watched).double()
         drawn = scores.repeat(_DRAWS, 1)
-        drawn[:, competing] += torch.as_tensor(noise).to(scores)
-        weights = self.stepping.placed(drawn).double().exp()
-        low, high = torch.quantile(weights, _TAILS, dim=0).tolist()
-        places = competing.nonzero().flatten().tolist()
-        return {place: (low[place], high[place]) for place in places}
+        drawn[:, self.stepping.competing] += torch.as_tensor(noise)
+        weights = self.stepping.placed_rows(drawn)[:, self._places].numpy()
+        low, high = np.quantile(weights, _TAILS, axis=0).tolist()
+        return {place: (low[at], high[at]) for at, place in enumerate(self._places)}
+
+    def _is_sure(self, watched: Shown | None) -> bool:
+        return watched is None and self._evidence.is_in_halves
+
+    @property
+    def _places(self) -> list[int]:
+        found: list[int] = self.stepping.competing.nonzero().flatten().tolist()
+        return found
 
     def state(self) -> dict[str, Any]:
         """The evidence."""
@@ -169,15 +201,21 @@ class ByEvidence(Mover):
         found._evidence.load_state_dict(state["evidence"])
         return found
 
-    def _scores(self, watched: Sequence[float] | None) -> Tensor:
+    def _scores(self, watched: Shown | None) -> Tensor:
         """Leads in units of their error, of units that compete; zero for others."""
-        competing, initial = self.stepping.competing, self.stepping.initial
-        scores = torch.zeros_like(initial)
-        if watched is None:
-            scores[competing] = torch.as_tensor(self._evidence.scores()).to(scores)
-        else:
-            scores[competing] = scores.new_tensor(watched)[competing]
+        scores = torch.zeros_like(self.stepping.initial)
+        found = self._evidence.scores().tolist() if watched is None else watched.scores
+        scores[self.stepping.competing] = scores.new_tensor(found)
         return scores
+
+
+@lru_cache(maxsize=4)
+def _normal(sources: int) -> NDArray[np.float64]:
+    """Draws of leads over the mean of all, always the same."""
+    noise: NDArray[np.float64] = np.random.default_rng(0).normal(size=(_DRAWS, sources))
+    noise -= noise.mean(1, keepdims=True)
+    noise.setflags(write=False)
+    return noise
 
 
 def mover_for(stepping: Stepping) -> Mover:

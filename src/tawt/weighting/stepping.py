@@ -57,18 +57,50 @@ class Stepping:
         Those that compete have together what they began with.
 
         Args:
-            scores: Of each weight, shape `(..., weights)`; one that does not compete has none.
+            scores: Of each weight; one that does not compete has none.
         """
+        logs = self._in_proportion(scores)
+        return logs if self._stays_inside else self.allowed(logs)
+
+    def placed_rows(self, scores: Tensor) -> Tensor:
+        """The weights themselves, of many scores at once.
+
+        Args:
+            scores: Shape `(rows, weights)`.
+        """
+        logs = self._in_proportion(scores)
+        if self._stays_inside:
+            return logs.double().exp()
+        low, high = self.share
+        bound = self.rule.ratio_bound
+        if bound is not None:
+            bounded = torch.ones_like(self.members) if self._is_free else ~self.members
+            total = torch.logsumexp(logs[:, bounded], -1, keepdim=True)
+            logs[:, bounded] = simplex.bounded_rows(logs[:, bounded] - total, beta=bound) + total
+        weights = logs.double().exp()
+        share = weights[:, self.members].sum(-1, keepdim=True)
+        wanted = share.clamp(low, high)
+        by = torch.where(self.members, wanted / share, (1 - wanted) / (1 - share))
+        return weights * by.where((share > 0) & (share < 1), 1.0)
+
+    def _in_proportion(self, scores: Tensor) -> Tensor:
         competing = self.competing
         chances = torch.special.log_ndtr(scores.double())
         chances = torch.logaddexp(chances, torch.full_like(chances, _EXPLORED)).to(self.initial)
         together = self.initial[competing].logsumexp(0)
         logs = self.initial.expand(scores.shape).clone()
         logs[..., competing] = together + torch.log_softmax((logs + chances)[..., competing], -1)
-        if self.rule.ratio_bound is None and not (bool(competing.all()) and self.members.any()):
-            return logs
-        rows = [self.allowed(row) for row in logs.reshape(-1, scores.shape[-1])]
-        return torch.stack(rows).reshape(scores.shape)
+        return logs
+
+    @property
+    def _stays_inside(self) -> bool:
+        """Whether the probabilities alone lead to weights that are allowed."""
+        in_range = bool(self.competing.all()) and bool(self.members.any())
+        return self.rule.ratio_bound is None and not in_range
+
+    @property
+    def _is_free(self) -> bool:
+        return self.share == (0.0, 1.0)
 
     def moved(self, logs: Tensor, gradient: Tensor) -> Tensor:
         """Logarithms of the weights after a step."""
@@ -94,7 +126,7 @@ class Stepping:
     def allowed(self, logs: Tensor) -> Tensor:
         """The nearest weights that respect the ratio bound and the targets' share."""
         low, high = self.share
-        free = low == 0.0 and high == 1.0
+        free = self._is_free
         if self.rule.ratio_bound is not None:
             # A share that is held by hand is not a ratio that was learned: bound the rest alone.
             bounded = torch.ones_like(self.members) if free else ~self.members

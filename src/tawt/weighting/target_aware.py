@@ -10,6 +10,7 @@ from tawt.errors import TrainingError, WeightsError
 from tawt.given import names_of
 from tawt.gradients import trainable
 from tawt.hypergradient import (
+    Cosine,
     Hypergradient,
     LossesOf,
     LossOf,
@@ -20,6 +21,7 @@ from tawt.hypergradient import (
 from tawt.ranks import Ranks
 from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
+from tawt.weighting.halves import check_half, intervals_are_due, way_of
 from tawt.weighting.means import MeanAlignments
 from tawt.weighting.measurable import measurable, measuring
 from tawt.weighting.movers import mover_for
@@ -32,6 +34,7 @@ from tawt.weighting.starting import check_roles, convex, started, usual_rule
 from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
 from tawt.weights import Finding, History, Initial, WeightUpdate, findings
+from tawt.weights.findings import alignments_of, projections_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
     from tawt.units import Units
+    from tawt.weighting.leads import Shown
 
 _log = logging.getLogger(__name__)
 
@@ -262,6 +266,7 @@ class TargetAware(Weighting):
                 representation, or has a gradient of zero already at the first update; or the model
                 uses reentrant activation checkpointing, through which nothing can be measured.
         """
+        check_half(target_half)
         ranks = Ranks.of(group)
         if loss_of is losses_of is representation is None:
             return self._update_by_steps(ranks, step)
@@ -272,7 +277,7 @@ class TargetAware(Weighting):
             )
         parameters, modules = measurable(representation, touching, ranks)
         if ranks.several:
-            check_alike(ranks, fingerprint_of(self, parameters, way="fresh batches"))
+            check_alike(ranks, fingerprint_of(self, parameters, way=way_of(target_half)))
         with measuring(parameters, modules):
             measured = hypergradient(
                 parameters,
@@ -287,7 +292,7 @@ class TargetAware(Weighting):
                 ranks=ranks,
             )
         reason = reason_to_skip(measured, self.target, first=not self.history.updates)
-        return self._move(measured, reason, ranks, step, target_half)
+        return self._move(measured, reason, ranks, step, half=target_half)
 
     @property
     def judges_sources(self) -> bool:
@@ -295,39 +300,40 @@ class TargetAware(Weighting):
         return not self.weights.units.finer
 
     @property
-    def updates_to_move(self) -> int:
-        """By evidence, two that can be compared."""
-        return 2 if self.rule.step == "evidence" else 1
+    def goes_by_evidence(self) -> bool:
+        """As the rule says."""
+        return self.rule.step == "evidence"
 
     def findings(self) -> dict[str, Finding]:
         """Whether each source helps or hurts, as far as fresh batches can tell; see `Finding`.
 
         Nothing, if no update has seen a half of the target's examples (`target_half`): chance
-        cannot be told from anything then.
+        cannot be told from anything then. Of one source there is nothing to say either: it leads
+        nobody. Believe what is said of targets of twelve examples or more.
         """
         in_halves = any(update.target_half is not None for update in self.history)
         if self.observer.has_seen or not self.judges_sources or not in_halves:
             return {}
         sources = [name for name in self.weights.names if name not in self.target]
         began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
-        found = findings(self.history, sources, initial=began)
-        ends = self._intervals()
+        shows_cosines = isinstance(self.rule.alignment, Cosine)
+        views = (alignments_of, projections_of) if shows_cosines else (alignments_of,)
+        found = findings(self.history, sources, initial=began, views=views)
+        ends = self._intervals(None)
         return {
             name: replace(finding, weight_interval=ends.get(name))
             for name, finding in found.items()
         }
 
-    def _intervals(self) -> dict[str, tuple[float, float]]:
-        found = self._mover.intervals(self._watched)
+    def _intervals(self, watched: Shown | None) -> dict[str, tuple[float, float]]:
+        found = self._mover.intervals(watched)
         return {self.weights.names[place]: ends for place, ends in found.items()}
 
     @property
-    def _watched(self) -> list[float] | None:
-        """Leads in units of their errors, where training steps have shown them."""
-        if not self.observer.has_seen:
-            return None
-        found = self.observer.leads.scores()
-        return [found[name] for name in self.weights.names]
+    def _watched(self) -> Shown:
+        """What training steps have shown of the sources, and targets, that compete."""
+        places = self._stepping.competing.nonzero().flatten().tolist()
+        return self.observer.leads.among([self.weights.names[place] for place in places])
 
     def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
         """Move the weights by the training steps that were observed since the last update."""
@@ -336,7 +342,8 @@ class TargetAware(Weighting):
             check_alike(ranks, fingerprint_of(self, [], way="training steps"))
         found = observer.settled(ranks)
         measured = found.as_measured(self.weights.units, self.target, self.rule.alignment.scale)
-        return self._move(measured, found.problem, ranks, step)
+        watched = self._watched if observer.has_seen else None
+        return self._move(measured, found.problem, ranks, step, watched=watched)
 
     def _move(
         self,
@@ -344,12 +351,15 @@ class TargetAware(Weighting):
         reason: str | None,
         ranks: Ranks,
         step: int | None,
+        *,
         half: int | None = None,
+        watched: Shown | None = None,
     ) -> WeightUpdate:
         """Take the step that was measured, unless there is a reason not to, and write it down."""
         number = self.history.updates + 1 if step is None else step
+        reason = self._mover.problem(measured) if reason is None and watched is None else reason
         if reason is None:
-            logs = self._mover.moved(self.weights.logs, measured, half=half, watched=self._watched)
+            logs = self._mover.moved(self.weights.logs, measured, half=half, watched=watched)
             # Processors differ in the last digit of an exponential, and a drift is refused.
             moved = self.weights.moved(ranks.from_first(logs) if ranks.several else logs)
             reason = self._stepping.problem(moved.logs)
@@ -358,6 +368,8 @@ class TargetAware(Weighting):
                 self._means.take(measured)
         if reason is not None:
             _log.warning("update %d skipped: %s", number, reason)
+        leads = self._mover.leads(watched)
+        is_due = intervals_are_due(self.history.updates, half=half)
         line = written(
             self.weights,
             measured,
@@ -365,9 +377,9 @@ class TargetAware(Weighting):
             skipped=reason,
             target_half=half,
             targets=self.target,
-            leads={self.weights.names[at]: lead for at, lead in self._mover.leads.items()},
-            error=self._mover.error,
-            intervals=self._intervals(),
+            leads={self.weights.names[at]: lead for at, lead in leads.items()},
+            error=self._mover.error(watched),
+            intervals=self._intervals(watched) if is_due else {},
         )
         self.history.append(line)
         return self.history[-1]

@@ -45,9 +45,9 @@ def written(
         weights=weights.shares(),
         log_weights=plain_numbers(weights.log_shares()),
         alignments=plain_numbers(measured.means),
-        leads=plain_numbers(leads or {}),
-        error=None if error is None else _finite(error),
-        intervals={name: [*ends] for name, ends in (intervals or {}).items()},
+        leads=plain_numbers({name: _short(lead) for name, lead in (leads or {}).items()}),
+        error=None if error is None else _finite(_short(error)),
+        intervals={name: [*map(_short, ends)] for name, ends in (intervals or {}).items()},
         norms=plain_numbers(measured.norms),
         target_norm=_finite(measured.target_norm),
         target_loss=_target_loss(measured, targets),
@@ -81,6 +81,11 @@ def plain_numbers(values: Mapping[str, float]) -> dict[str, float | None]:
         {'pos': 0.5, 'chunk': None}
     """
     return {name: _finite(value) for name, value in values.items()}
+
+
+def _short(value: float) -> float:
+    """To six digits: more are in the state, where any depend on them."""
+    return float(f"{value:.6g}")
 
 
 def _finite(value: float) -> float | None:

@@ -15,6 +15,10 @@ mean of two halves with that noise alone. The variances of a source are drawn to
 sources. Without halves every update is taken to see other examples; the differences of successive
 updates are the noise then, whatever the leads do in the long run.
 
+A cosine says nothing of how far a source moves the representation: one that is a little less in
+line, but has gradients three times as long, does more for the target. The part of its gradient
+along the target's says so. So what is said must hold for both.
+
 Leads that are hardly larger than the noise say little of their sign, even those that seem to, since
 they are the largest of several. So all are drawn towards zero, the more the less their variance is
 above that of the noise (as James and Stein do, but never all the way).
@@ -23,6 +27,7 @@ above that of the noise (as James and Stein do, but never all the way).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,10 +46,14 @@ if TYPE_CHECKING:
 
 SURE = 0.9
 """Probability from which it is said that a source helps, or hurts."""
+FEWEST_EXAMPLES = 12
+"""Of a target: with fewer, statements are wrong more often than they say."""
+FEWEST_UPDATES = 8
+"""In pairs of halves, of which anything can be said."""
 _POOLED = 2.0  # what the variance of all sources counts beside a source's own
 _TAKEN_OFF = 2.5  # times the noise, of the variance of the leads: of few sources it is a guess
 _DOUBTED = 20.0  # times the noise, where taking it off leaves less
-_FEWEST = 4  # updates, of which anything can be said
+_FEWEST = FEWEST_UPDATES // 2  # pairs; without halves, updates
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,8 @@ class Finding:
     error: float
     """Standard error of that; infinite where nothing can be said of it."""
     probability: float
-    """That it helps: that its lead is positive."""
+    """That it helps: that its lead is positive, in cosines and in parts along the target's
+    gradient; of the two, the one that is nearer to even."""
     weight_interval: tuple[float, float] | None = None
     """Where its final weight would lie in nine of ten runs with other examples, where weights go by
     evidence."""
@@ -76,11 +86,44 @@ class Finding:
         return {**known, "verdict": self.verdict, **ends}
 
 
+View = Callable[["WeightUpdate"], "Mapping[str, float | None]"]
+"""What is read from an update, by unit."""
+
+
+def alignments_of(update: WeightUpdate) -> Mapping[str, float | None]:
+    """What moved the weights."""
+    return update.alignments
+
+
+def projections_of(update: WeightUpdate) -> Mapping[str, float | None]:
+    """The part of each gradient along the target's, where alignments are cosines.
+
+    In units of the size of all gradients, which changes in training.
+
+    Example:
+        >>> from tawt.weights import WeightUpdate
+        >>> cosines = {"near": 0.5, "far": 0.1}
+        >>> projections_of(WeightUpdate(1, {}, {}, cosines, norms={"near": 0.3, "far": 0.3}))
+        {'near': 0.5, 'far': 0.1}
+    """
+    lengths = [update.norms.get(name) for name in update.alignments]
+    known = [length for length in lengths if length is not None]
+    size = math.hypot(*known) / math.sqrt(max(1, len(known)))
+    found: dict[str, float | None] = {}
+    for (name, cosine), length in zip(update.alignments.items(), lengths, strict=True):
+        if cosine is None or length is None or not 0 < size < math.inf:
+            found[name] = None
+        else:
+            found[name] = cosine * (length / size)
+    return found
+
+
 def findings(
     history: Iterable[WeightUpdate],
     sources: Sequence[str],
     *,
     initial: Mapping[str, float] | None = None,
+    views: Sequence[View] = (alignments_of,),
 ) -> dict[str, Finding]:
     """What the updates of a run say of its sources; nothing, where they measured none.
 
@@ -88,6 +131,7 @@ def findings(
         history: Updates in their order.
         sources: Whose weights were learned, without targets; one source has nothing to lead.
         initial: Weights before the first update; equal by default.
+        views: What must all say the same. Leads and errors are those of the first.
 
     Example:
         >>> from tawt.weights import WeightUpdate
@@ -102,23 +146,45 @@ def findings(
     """
     if len(sources) < 2:
         return {}
-    leads, halves = _leads(history, sources, initial or dict.fromkeys(sources, 1.0))
-    if not len(leads):
+    began = initial or dict.fromkeys(sources, 1.0)
+    updates = list(history)
+    found = [_seen(_leads(updates, sources, began, view)) for view in views]
+    means, errors, _ = found[0]
+    if not len(means):
         return {}
-    means = leads.mean(0)
-    errors, freedom = _errors(leads, halves)
+    chances = np.array([_doubted([seen[2][at] for seen in found]) for at in range(len(sources))])
+    rows = zip(sources, means.tolist(), errors.tolist(), chances.tolist(), strict=True)
+    return {
+        name: Finding(lead=mean, error=error, probability=chance)
+        for name, mean, error, chance in rows
+    }
+
+
+def _doubted(chances: Sequence[float]) -> float:
+    """The one that is nearest to even, and even where they lie on both sides of it."""
+    low, high = min(chances), max(chances)
+    return float(min(max(0.5, low), high))
+
+
+def _seen(leads: tuple[Array, list[int | None]]) -> tuple[Array, Array, list[float]]:
+    """Of every source its mean lead, the error of that, and the probability that it is positive."""
+    rows, halves = leads
+    if not len(rows):
+        nothing = np.zeros(0)
+        return nothing, nothing, [0.5] * rows.shape[1]
+    means = rows.mean(0)
+    errors, freedom = _errors(rows, halves)
     signal = _signal(float(np.mean(means**2)), float(np.mean(errors**2)))
-    found = {}
-    for name, mean, error in zip(sources, means.tolist(), errors.tolist(), strict=True):
+    chances = []
+    for mean, error in zip(means.tolist(), errors.tolist(), strict=True):
         if not math.isfinite(error):
-            chance = 0.5
+            chances.append(0.5)
         elif error == 0:
-            chance = 0.5 + 0.5 * float(np.sign(mean))
+            chances.append(0.5 + 0.5 * float(np.sign(mean)))
         else:
             shrunk = mean / error * math.sqrt(signal / (signal + error**2))
-            chance = probability_below(shrunk, freedom)
-        found[name] = Finding(lead=mean, error=error, probability=chance)
-    return found
+            chances.append(probability_below(shrunk, freedom))
+    return means, errors, chances
 
 
 def _signal(leads: float, noise: float) -> float:
@@ -132,13 +198,17 @@ def _signal(leads: float, noise: float) -> float:
 
 
 def _leads(
-    history: Iterable[WeightUpdate], sources: Sequence[str], initial: Mapping[str, float]
+    history: Iterable[WeightUpdate],
+    sources: Sequence[str],
+    initial: Mapping[str, float],
+    view: View,
 ) -> tuple[Array, list[int | None]]:
     """Of each source at each update that measured all of them; and the update's half."""
     rows, halves = [], []
     weights = np.array([initial[name] for name in sources])
     for update in history:
-        given = [update.alignments.get(name) for name in sources]
+        values = view(update)
+        given = [values.get(name) for name in sources]
         if update.skipped is None and all(value is not None for value in given):
             alignments = np.array(given, dtype=np.float64)
             rows.append(_over_others(alignments, weights))

@@ -32,9 +32,10 @@ class WeightUpdate:
     """By how much the alignment of each source is above the mean of all sources, the mean of all
     updates so far; where weights go by it."""
     error: float | None = None
-    """Standard error of these leads, once it is known."""
+    """Standard error of these leads, once halves of the target's examples have shown it."""
     intervals: dict[str, list[float]] = field(default_factory=dict)
-    """Where each weight would lie in nine of ten runs with other examples, once that is known."""
+    """Where each weight would lie in nine of ten runs with other examples; with pairs of halves
+    that are complete, and of long histories with every eighth."""
     norms: dict[str, float | None] = field(default_factory=dict)
     """Gradient norm of each unit."""
     target_norm: float | None = None

@@ -9,6 +9,7 @@ from transformers import Trainer, TrainerCallback
 
 from tawt import AdamDiagonal, CurvatureWeighted, Fixed, UpdateRule
 from tawt.integrations.transformers import Weighted
+from tawt.mixture.indexed import Indexed
 from tests.integrations.transformers import tiny
 
 
@@ -191,7 +192,7 @@ def test_with_a_model_that_begins_anew_weights_do_too(tmp_path):
 def test_bf16_accumulation_and_checkpointed_activations(tmp_path):
     settings = {"bf16": True, "gradient_accumulation_steps": 2, "max_steps": 4}
     settings |= {"gradient_checkpointing": True}
-    trainer = tiny.trainer(tmp_path, settings=settings)
+    trainer = tiny.trainer(tmp_path, settings=settings, update_every=1)
     trainer.train()
     assert trainer.weights.skipped == 0
     assert trainer.weights["near"] > 0.5
@@ -287,3 +288,35 @@ def test_an_epoch_may_be_stopped_with_batches_fetched_ahead(tmp_path):
     trainer.train()
     assert len(seen) == 3 + 4 + 16  # 48 steps are three epochs, two of which are stopped
     assert seen == told
+
+
+def test_updates_see_the_halves_of_the_target_dataset_in_turn(tmp_path, monkeypatch):
+    seen = []
+    drawn = Indexed.fresh_half
+    monkeypatch.setattr(
+        Indexed,
+        "fresh_half",
+        lambda feed, processes, half: seen.append(half) or drawn(feed, processes, half),
+    )
+    trained = tiny.trainer(tmp_path, settings={"max_steps": 20})
+    trained.train()
+    assert [half.which for half in seen] == [0, 1] * 5
+    assert [half.cut for half in seen] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    history = trained.weights.history
+    assert [update.target_half for update in history] == [0, 1] * 5
+    assert history[-1].error is not None
+    assert set(trained.weights.findings()) == {"near", "far"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"target_dataset": tiny.corpus(11, step=1, seed=3)},
+        {"weights": tiny.weighting(rule=UpdateRule.paper())},
+    ],
+)
+def test_few_examples_of_the_target_and_other_rules_are_not_halved(tmp_path, changes):
+    trained = tiny.trainer(tmp_path, **changes)
+    trained.train()
+    assert {update.target_half for update in trained.weights.history} == {None}
+    assert trained.weights.findings() == {}

@@ -20,7 +20,9 @@ _COUNTED = ("_metrics", "_total_train_tokens")
 """What TRL's `compute_loss` counts of every batch it sees, and its `log` reports."""
 
 
-def fresh_losses(trainer: Trainer, fresh: Mixture) -> Callable[[str], Any]:
+def fresh_losses(
+    trainer: Trainer, fresh: Mixture, *, target_half: int | None = None
+) -> Callable[[str], Any]:
     """`loss_of` for one update: from a task to the trainer's loss on a batch that is fresh.
 
     Nothing is exchanged between processes in it. Each has the mean over its own items (tokens, in
@@ -29,6 +31,7 @@ def fresh_losses(trainer: Trainer, fresh: Mixture) -> Callable[[str], Any]:
     Args:
         trainer: Whose loss it is.
         fresh: Gives the batches.
+        target_half: The half of the target's examples that they are of, if they are of one.
     """
 
     def loss_of(task: str) -> Any:
@@ -37,7 +40,7 @@ def fresh_losses(trainer: Trainer, fresh: Mixture) -> Callable[[str], Any]:
         counted = examples if items is None else items
         return loss if fresh.processes.count == 1 else (loss, counted)
 
-    batches = fresh.fresh(lambda _, batch: _loss(trainer, batch)[0])
+    batches = fresh.fresh(lambda _, batch: _loss(trainer, batch)[0], target_half=target_half)
     return loss_of
 
 

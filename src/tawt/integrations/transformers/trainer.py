@@ -48,8 +48,10 @@ class Weighted(_Base):
 
     The dataset of each batch is drawn with probability ω_t, the same on every process, and trained
     on with the trainer's own loss. Learned weights move every `update_every` steps of the
-    optimiser, by the gradients of that loss. A loss is the mean over its batch, also where
-    gradients of several batches are accumulated: longer texts do not count more than their weight.
+    optimiser, by the gradients of that loss. Where weights go by evidence (the usual rule), updates
+    see the two halves of the target dataset in turn, if it has twelve examples. A loss is the mean
+    over its batch, also where gradients of several batches are accumulated: longer texts do not
+    count more than their weight.
 
     Weights, the place in the data and what was measured are part of every checkpoint. A training
     that is resumed from one ends where an uninterrupted one ends.
@@ -114,7 +116,8 @@ class Weighted(_Base):
         self.__factor = 1.0
         check_trainer(self, learned=is_learned(weights))
         self.__sampler()  # refuses a floor that cannot be, before training
-        self.__updates = Updates(self, weights, self.__settings)
+        fewest = min(map(len, self.__targets.values()), default=0)
+        self.__updates = Updates(self, weights, self.__settings, fewest=fewest)
         self.add_callback(self.__updates)
 
     def train(

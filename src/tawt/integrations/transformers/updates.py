@@ -10,6 +10,7 @@ from tawt.integrations.transformers.given import is_learned
 from tawt.integrations.transformers.measuring import fresh_losses, representation_of, uncounted
 from tawt.mixture import shares_of
 from tawt.mixture.processes import check_alike
+from tawt.weights.findings import FEWEST_EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,17 +33,21 @@ class Updates(TrainerCallback):
         trainer: Whose loss is measured, and whose log weights go to.
         weights: As given; they may not be learned.
         settings: How often, and by what.
+        fewest: Examples of the smallest target dataset; 0 where weights are not learned.
 
     Attributes:
         place: Where training is in its data; none before it begins.
     """
 
-    def __init__(self, trainer: Trainer, weights: Weights, settings: Settings) -> None:
+    def __init__(
+        self, trainer: Trainer, weights: Weights, settings: Settings, *, fewest: int
+    ) -> None:
         self.place: Place | None = None
         self._trainer = trainer
         self._weights = weights
         self._settings = settings
         self._learned = cast("Weighting", weights) if is_learned(weights) else None
+        self._fewest = fewest
         self._by_steps = settings.measure == "training steps"
         self._lost = True  # whether the target's direction is to be measured anew
         self.representation()  # refuses a name that there is not, before training
@@ -95,8 +100,14 @@ class Updates(TrainerCallback):
         if self._by_steps:
             update = self._learned.update(step=step)
         else:
+            half = self._target_half()
             with uncounted(self._trainer):
-                update = self._learned.update(self.representation(), step=step, **self._measured())
+                update = self._learned.update(
+                    self.representation(),
+                    step=step,
+                    target_half=half,
+                    **self._measured(half=half),
+                )
         self._log({} if update is None else update.alignments)
         return update
 
@@ -105,12 +116,23 @@ class Updates(TrainerCallback):
         model = cast("nn.Module", self._trainer.model)
         return representation_of(model, self._settings.representation)
 
-    def _measured(self) -> dict[str, Any]:
-        """What a measurement needs beside the representation."""
+    def _measured(self, *, half: int | None = None) -> dict[str, Any]:
+        """What a measurement needs beside the representation.
+
+        Args:
+            half: The half of the targets' examples that it sees, if it sees one.
+        """
         assert self.place is not None
         assert self.place.fresh is not None
-        losses = fresh_losses(self._trainer, self.place.fresh)
+        losses = fresh_losses(self._trainer, self.place.fresh, target_half=half)
         return {"loss_of": losses, "touching": [self._trainer.model_wrapped]}
+
+    def _target_half(self) -> int | None:
+        """Which half of the targets' examples the next update sees, where halves tell something."""
+        assert self._learned is not None
+        if not self._learned.goes_by_evidence or self._fewest < FEWEST_EXAMPLES:
+            return None
+        return self._learned.history.updates % 2
 
     def _log(self, alignments: Mapping[str, float | None]) -> None:
         logs = {f"weight/{name}": share for name, share in shares_of(self._weights).items()}
