@@ -187,7 +187,8 @@ def test_updates_see_the_halves_of_the_target_in_turn(joint, monkeypatch):
     paradigm = JointTraining(epochs=3) if joint else SourcesOnly(epochs=3)
     weights = weighting(target_share=0.3 if joint else None)
     settings = {"sampling": "weight", "steps": 100, "update_every": 10, **HALVES}
-    _, result = trained(weights, paradigm=paradigm, settings=settings)
+    # The guard would look at examples too.
+    _, result = trained(weights, paradigm=paradigm, settings={**settings, "guard": False})
     assert [update.target_half for update in result.history] == [0, 1] * 5
     assert [len(half) for half in seen] == [32] * 10
     for first, second in zip(seen[::2], seen[1::2], strict=True):
@@ -267,7 +268,7 @@ def test_a_run_records_and_shows_its_findings(tmp_path):
         assert 0 <= found["probability"] <= 1
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     for found in record["findings"].values():
-        assert f"<td>{said_of(found)}</td>" in page
+        assert said_of(found) in page
     whole = run(parsed(config | {"training": {"target_from": "all"}}), tmp_path / "whole")
     assert whole["findings"] == {}
 
