@@ -34,8 +34,8 @@ class WeightUpdate:
     error: float | None = None
     """Standard error of these leads, once halves of the target's examples have shown it."""
     intervals: dict[str, list[float]] = field(default_factory=dict)
-    """Where each weight would lie in nine of ten runs with other examples; with pairs of halves
-    that are complete, and of long histories with every eighth."""
+    """Where each weight would lie in nine of ten runs with other examples; at updates that complete
+    a pair of halves, in long histories at every eighth of these."""
     norms: dict[str, float | None] = field(default_factory=dict)
     """Gradient norm of each unit."""
     target_norm: float | None = None
