@@ -157,4 +157,6 @@ def test_nothing_is_said_to_be_found_where_learned_weights_are_no_better():
 
 def test_sources_that_share_alike_are_not_called_a_find():
     weights = dict.fromkeys("abcd", 0.25)
-    assert in_words(compared(2.5, weights=weights))[0] == ("The learned weights are about alike.")
+    assert in_words(compared(2.5, weights=weights))[0] == (
+        "The learned weights are about alike (25%)."
+    )

@@ -349,7 +349,6 @@ HALVES = {"target_from": "halves in turn"}
     ("examples", "steps", "changes", "said"),
     [
         (12, 80, HALVES, None),
-        (12, 79, HALVES, "there will be 7 updates of the weights, and it takes 8"),
         (11, 200, HALVES, "the target has 11 examples to measure by, and it takes 12"),
         (3, 200, HALVES, "the target has 3 examples to measure by, and it takes 12"),
         (11, 79, {}, "updates see all of the target's examples at once"),

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "demo": ("tawt demo", "tawt demo tagging --seeds 1"),
     "init": (
-        "tawt init reviews.csv",
         "tawt init ner.train.tsv ner.test.tsv pos.conllu chunk.txt --target ner",
         "tawt init data/ --target data/questions.jsonl --out questions.yaml",
     ),

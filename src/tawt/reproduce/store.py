@@ -125,6 +125,8 @@ def key(config: RunConfig) -> str:
     values = config.model_dump(mode="json", exclude={"name"})
     # A field that is gone, at its default: runs made before are found under the keys they have.
     values["weighting"]["curvature"]["rank"] = 20
+    if values["fold"] is None:  # likewise of one that came since
+        del values["fold"]
     for section, defaults in _CAME_SINCE.items():
         for name, default in defaults.items():
             if name in values[section] and values[section][name] == default:

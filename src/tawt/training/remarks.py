@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tawt.training.passes import why_unlimited
 from tawt.training.rounds import update_steps
 from tawt.weighting import Fixed
-from tawt.weights.findings import FEWEST_EXAMPLES, FEWEST_UPDATES
+from tawt.weights.findings import FEWEST_EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,14 +86,7 @@ class Remarks:
                 f"the target has {examples} examples to measure by, and it takes {FEWEST_EXAMPLES} "
                 "to say whether a source helps or hurts"
             ]
-        steps = self._steps(phase)
-        updates = sum(1 for _ in takewhile(lambda due: due <= steps, self._due(phase)))
-        if updates >= FEWEST_UPDATES:
-            return []
-        return [
-            f"there will be {updates} updates of the weights, and it takes {FEWEST_UPDATES} to say "
-            "whether a source helps or hurts: lower `training.update_every`, or train longer"
-        ]
+        return []
 
     def _steps(self, phase: Phase) -> int:
         return phase.epochs * self.material.schedule(phase).length
