@@ -1,4 +1,4 @@
-"""The best model for a target within a budget, and never below the target alone."""
+"""The best model for a target within a budget, with sources only if they can be shown to help."""
 
 from tawt.extras import need
 

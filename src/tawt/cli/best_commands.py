@@ -39,7 +39,7 @@ def best(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """The best model for the target of CONFIG within a budget, never below the target alone.
+    """The best model for the target of CONFIG within a budget, with other data only if it helps.
 
     Candidates are the target alone and ways to use the sources: all, some or one of them, before
     the target or beside it, with equal or learned weights, at several learning rates. Each is tried
