@@ -70,12 +70,7 @@ class Study:
             "model": {"widths": [8], "dropout": 0.1},
             "epochs": 2,
             "target_epochs": 2,
-            "training": {
-                "batch_size": 8,
-                "learning_rate": 0.01,
-                "update_every": 2,  # often enough for findings
-                "update_growth": 0.0,
-            },
+            "training": {"batch_size": 8, "learning_rate": 0.01, "update_every": 3},
         }
         self.path = folder / "study.yaml"
         self.write()
