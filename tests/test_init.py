@@ -213,9 +213,3 @@ def test_a_kind_of_data_of_another_package_is_asked_first(call):
     status, out, _ = call("init", "rises.seq")
     assert (status, "rises, the target: rising, 24 train examples" in out) == (0, True)
     assert load(Path("rises.yaml")).data.kind == "sequences"
-
-
-def test_help_has_examples(call):
-    status, out, _ = call("init", "--help")
-    assert status == 0
-    assert "tawt init reviews.csv\n" in out
