@@ -68,3 +68,12 @@ def test_gains_are_counted_where_both_were_tried():
     assert found[2] == pytest.approx((0.0 + 1.0) / 2)
     assert np.isnan(found[1])
     assert found[0] < -100  # a loss without bounds is bad, and no nonsense
+
+
+def test_a_recipe_is_said_in_a_few_words():
+    every = ("near", "far")
+    first = Recipe(order="sources first", weights="learned", sources=every)
+    assert first.in_words(every) == "all sources first by learned weights"
+    single = Recipe(order="together", weights="equal", sources=("near",), passes=2.0)
+    assert single.in_words(every) == "near beside the target, 2 × the passes over the target"
+    assert single.in_words(("near",)).startswith("near beside")

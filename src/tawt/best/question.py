@@ -47,9 +47,10 @@ class Intent:
     def in_words(self) -> str:
         """What is tried, with what."""
         there = f" {self.begun} candidates are there already." if self.begun else ""
+        count = len(self.study.sources)
         return (
             f"{self.study.examples} examples of {self.study.target} in {self.study.parts} parts, "
-            f"{len(self.study.sources)} sources; --budget {self.budget.text}.{there}"
+            f"{count} source{'s' * (count > 1)}; --budget {self.budget.text}.{there}"
         )
 
 

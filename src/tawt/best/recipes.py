@@ -94,7 +94,8 @@ class Recipe:
         if not self.uses_sources:
             said = ["the target alone"]
         else:
-            named = "all sources" if set(self.sources) == set(every) else listed(self.sources)
+            is_all = len(every) > 1 and set(self.sources) == set(every)
+            named = "all sources" if is_all else listed(self.sources)
             weighed = f" by {self.weights} weights" if len(self.sources) > 1 else ""
             said = [
                 {

@@ -97,6 +97,8 @@ def _of_sources(sources: Iterable[SourceResult], found: BestResult) -> list[str]
             said.append(f"{listed(names)} {verdict if len(names) == 1 else words}")
     if names := by_verdict.get("cannot tell"):
         said.append(f"of {listed(names)} it cannot be told")
+    if len(found.sources) == 1:
+        return []  # beside which there is nothing; what it gains has been said
     return [f"Beside the other sources, {'; '.join(said)}."] if said else []
 
 
