@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from tawt.curvature import (
-    AdamDiagonal,
-    ConjugateGradient,
-    Curvature,
-    Dense,
-    Identity,
-    KroneckerFactored,
-    Neumann,
-)
 from tawt.errors import ConfigError, DataError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.modality.said import DATA_LOG
+from tawt.runs.curvatures import curvature
 from tawt.runs.folds import folded
 from tawt.runs.grouping import grouped
 from tawt.streams import derived_seed
@@ -30,11 +22,11 @@ from tawt.units import Units
 from tawt.weighting import UpdateRule, Weighting, make_weighting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tawt.config.schema import RunConfig
-    from tawt.config.weighting import CurvatureConfig, WeightingConfig
+    from tawt.config.weighting import WeightingConfig
     from tawt.tasks import MultiTaskModel, Task
 
 
@@ -300,7 +292,7 @@ def rule(settings: WeightingConfig) -> UpdateRule:
     """How the weights move."""
     alignment: Alignment = Cosine(scale=settings.scale)
     if settings.alignment == "curvature":
-        alignment = CurvatureWeighted(_curvature(settings.curvature), scale=settings.scale)
+        alignment = CurvatureWeighted(curvature(settings.curvature), scale=settings.scale)
     return UpdateRule(
         alignment=alignment,
         step=settings.step,
@@ -334,21 +326,3 @@ def _groups(task: Task) -> dict[str, Any]:
     for number, name in enumerate(named):
         digest.update(f"\0{name}".encode() if number else str(name).encode())
     return {"groups": {"sha256": digest.hexdigest()}}
-
-
-def _curvature(settings: CurvatureConfig) -> Curvature:
-    damping = settings.damping
-    kinds: dict[str, Callable[[], Curvature]] = {
-        "identity": lambda: Identity(scale=settings.scale),
-        "adam": lambda: AdamDiagonal(damping=damping),
-        "kfac": lambda: KroneckerFactored(
-            damping=damping, eigenvalues="products", labels=settings.labels
-        ),
-        "ekfac": lambda: KroneckerFactored(damping=damping, labels=settings.labels),
-        "conjugate-gradient": lambda: ConjugateGradient(
-            damping=damping, iterations=settings.iterations
-        ),
-        "neumann": lambda: Neumann(damping=damping, terms=settings.iterations),
-        "dense": lambda: Dense(damping=damping),
-    }
-    return kinds[settings.kind]()
