@@ -211,7 +211,11 @@ class Modality(ABC, Generic[D, M]):
         Raises:
             DataError: They cannot be trained on together, or the target by itself.
         """
-        raise NotImplementedError
+        del target, sources
+        raise NotImplementedError(
+            f"{type(self).__name__} recognises files, so it must also have `draft`, which says how "
+            "a configuration with them begins."
+        )
 
     def memory_fields(self, model: M) -> list[str]:
         """Fields of the section `model` that lower the use of memory, with their values."""
