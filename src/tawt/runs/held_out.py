@@ -14,8 +14,7 @@ import torch
 from tawt import files
 from tawt.errors import RunError
 from tawt.tasks.examples import Subset
-from tawt.training.devices import to_device
-from tawt.training.evaluation import row_batches
+from tawt.training.evaluation import outputs_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,20 +105,12 @@ def example_losses(
         batch_size: Examples at a time.
         device: Where the model is.
     """
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    lengths = examples.lengths
-    order = np.arange(len(examples)) if lengths is None else np.argsort(lengths, kind="stable")
     found = np.full(len(examples), math.nan)
-    try:
-        with torch.no_grad():
-            for indices in row_batches(examples, order, batch_size):
-                batch = to_device(examples.batch(indices), device)
-                losses = task.kind.losses(model(batch.inputs, task.name).float(), batch.labels)
-                found[indices] = _of_examples(losses, batch, count=len(indices))
-    finally:
-        for module, training in modes:
-            module.training = training
+    for indices, batch, outputs in outputs_of(
+        model, task, examples, batch_size=batch_size, device=device
+    ):
+        losses = task.kind.losses(outputs.float(), batch.labels)
+        found[indices] = _of_examples(losses, batch, count=len(indices))
     return found
 
 

@@ -12,9 +12,11 @@ from tawt.training.devices import to_device
 from tawt.training.result import Predictions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from tawt.tasks import Examples, Task
+    from torch import Tensor
+
+    from tawt.tasks import Batch, Examples, Task
     from tawt.tasks.examples import Indices
 
 
@@ -30,20 +32,12 @@ def evaluate(
         batch_size: Examples at a time.
         device: Where the model is.
     """
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    lengths = examples.lengths
-    order = np.arange(len(examples)) if lengths is None else np.argsort(lengths, kind="stable")
     found: dict[int, tuple[Any, Any]] = {}
-    try:
-        with torch.no_grad():
-            for indices in row_batches(examples, order, batch_size):
-                batch = to_device(examples.batch(indices), device)
-                answers = task.kind.answers(model(batch.inputs, task.name), batch.labels)
-                found.update(zip(indices.tolist(), zip(*answers, strict=True), strict=True))
-    finally:
-        for module, training in modes:
-            module.training = training
+    for indices, batch, outputs in outputs_of(
+        model, task, examples, batch_size=batch_size, device=device
+    ):
+        answers = task.kind.answers(outputs, batch.labels)
+        found.update(zip(indices.tolist(), zip(*answers, strict=True), strict=True))
     gold = [found[index][0] for index in range(len(examples))]
     predicted = [found[index][1] for index in range(len(examples))]
     return Predictions(
@@ -52,6 +46,29 @@ def evaluate(
         task.kind.scores(gold, predicted),
         task.kind.example_scores(gold, predicted),
     )
+
+
+def outputs_of(
+    model: nn.Module, task: Task, examples: Examples, *, batch_size: int, device: torch.device
+) -> Iterator[tuple[Indices, Batch, Tensor]]:
+    """What the model makes of every example, those of like length together; arguments as above.
+
+    Which examples they are, their batch, and the outputs, without gradients. The model is back in
+    its mode when all were given.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    lengths = examples.lengths
+    order = np.arange(len(examples)) if lengths is None else np.argsort(lengths, kind="stable")
+    try:
+        for indices in row_batches(examples, order, batch_size):
+            batch = to_device(examples.batch(indices), device)
+            with torch.no_grad():
+                outputs = model(batch.inputs, task.name)
+            yield indices, batch, outputs
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def row_batches(examples: Examples, order: Indices, batch_size: int) -> list[Indices]:
