@@ -44,6 +44,7 @@ _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
         "measure_through": "trained heads",
     },
     "data": {"cache": None},
+    "": {"fold": None},  # beside the sections
 }
 
 
@@ -125,12 +126,11 @@ def key(config: RunConfig) -> str:
     values = config.model_dump(mode="json", exclude={"name"})
     # A field that is gone, at its default: runs made before are found under the keys they have.
     values["weighting"]["curvature"]["rank"] = 20
-    if values["fold"] is None:  # likewise of one that came since
-        del values["fold"]
     for section, defaults in _CAME_SINCE.items():
+        fields = values[section] if section else values
         for name, default in defaults.items():
-            if name in values[section] and values[section][name] == default:
-                del values[section][name]
+            if name in fields and fields[name] == default:
+                del fields[name]
     return key_of(by_contents(values))
 
 
