@@ -106,7 +106,7 @@ def test_where_the_target_alone_fails_there_is_no_answer(few, tmp_path, monkeypa
     def diverging(*given, **named):
         raise TrainingError("The loss is not a number.")
 
-    monkeypatch.setattr("tawt.best.candidates.run", diverging)
+    monkeypatch.setattr("tawt.sweeps.runs.run", diverging)
     with pytest.raises(TrainingError, match=r"target alone could not be trained: The loss is not"):
         searched(few, tmp_path / "best", budget="2")
 

@@ -66,7 +66,7 @@ def answered(search: Search, decision: Decision, *, budget: Budget) -> BestResul
 def _candidate(search: Search, trial: Trial, decision: Decision) -> CandidateResult:
     study = search.candidates.study
     parts = search.finished(trial)
-    records = [search.candidates.run_folder(trial, part).record() for part in parts]
+    records = [search.record(trial, part) for part in parts]
     scores = [record["scores"][study.target]["test"][study.metric] for record in records]
     return CandidateResult(
         number=trial.number,
@@ -103,7 +103,7 @@ def _sources(search: Search, trials: list[Trial], decision: Decision) -> list[So
     """What runs that learned weights of all sources say of them, and runs with one source."""
     study = search.candidates.study
     records = [
-        search.candidates.run_folder(trial, part).record()
+        search.record(trial, part)
         for trial in trials
         if trial.recipe.weights == "learned" and set(trial.recipe.sources) == set(study.sources)
         for part in search.finished(trial)

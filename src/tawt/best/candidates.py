@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tawt import files
 from tawt.errors import FolderInUse, Interrupted, TawtError
-from tawt.runs import Options, RunFolder, held_out, run
+from tawt.runs import Options, RunFolder, held_out
 from tawt.sweeps import TrainRun, Work
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tawt.best.recipes import Recipe
     from tawt.best.study import Study
     from tawt.best.trials import Trial
-    from tawt.config import RunConfig
     from tawt.runs.held_out import HeldOut
     from tawt.sweeps import Context
 
@@ -28,21 +27,17 @@ _FAILED = "failed.json"
 class TryRun:
     """Makes the run of one part; that it cannot be made is kept, and no error of the search."""
 
-    config: RunConfig
-    path: Path
-    options: Options
+    train: TrainRun
 
     def __call__(self, context: Context) -> None:
         """Run, or leave a note of what went wrong."""
-        options = replace(self.options, wait=context.wait)
         try:
-            run(self.config, self.path, options=options, should_stop=context.should_stop)
+            self.train(context)
         except (Interrupted, FolderInUse):
             raise
         except TawtError as error:
-            files.write_json(
-                self.path.with_name(f"{self.path.name}.{_FAILED}"), {"error": str(error)}
-            )
+            path = self.train.path
+            files.write_json(path.with_name(f"{path.name}.{_FAILED}"), {"error": str(error)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +64,7 @@ class Candidates:
         return Work(
             key=self.key(trial, part),
             name=name,
-            make=TryRun(config, path, self._options(keeps_model=False)),
+            make=TryRun(TrainRun(config, path, self._options(keeps_model=False))),
             size=self._size(trial.recipe),
         )
 
@@ -94,10 +89,6 @@ class Candidates:
     def held_out(self, trial: Trial, part: int) -> HeldOut:
         """What a finished run left of the examples that it held out."""
         return held_out.read(self.run_folder(trial, part).checked(held_out.NAME))
-
-    def seconds(self, trial: Trial, part: int) -> float:
-        """How long a finished run took."""
-        return float(self.run_folder(trial, part).record()["seconds"])
 
     def _options(self, *, keeps_model: bool) -> Options:
         return replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from tawt.best.candidates import Candidates
     from tawt.best.study import Study
     from tawt.best.trials import Idea, Trials
-    from tawt.sweeps import Store, Work
+    from tawt.runs.held_out import HeldOut
+    from tawt.sweeps import Record, Store, Work
 
 _ATTEMPTS = 20  # points that may turn out to be the same as earlier ones
 _REPORTED = 400  # examples that a candidate is dropped by
@@ -42,6 +43,7 @@ class Search:
     store: Store
     budget: Budget
     workers: int
+    _held_out: dict[tuple[int, int], HeldOut] = field(default_factory=dict, init=False)
 
     def plan(self) -> Plan:
         """All runs so far, and those that are to be made now."""
@@ -62,7 +64,7 @@ class Search:
     def spent(self, trials: list[Trial]) -> float:
         """Seconds by the clock that finished runs took, with all workers at work."""
         finished = [
-            self.candidates.seconds(trial, part)
+            float(self.record(trial, part)["seconds"])
             for trial in trials
             for part in self.finished(trial)
         ]
@@ -70,8 +72,18 @@ class Search:
 
     def measured(self, trial: Trial) -> Measured:
         """What a candidate came to on the examples that it was tried on."""
-        parts = [self.candidates.held_out(trial, part) for part in self.finished(trial)]
+        known = self.finished(trial)
+        for part in known:
+            if (trial.number, part) not in self._held_out:
+                self._held_out[trial.number, part] = self.candidates.held_out(trial, part)
+        parts = [self._held_out[trial.number, part] for part in known]
         return Measured.of(parts, examples=self._study.examples)
+
+    def record(self, trial: Trial, part: int) -> Record:
+        """Of a finished run."""
+        found = self.store.find(self.candidates.key(trial, part))
+        assert found is not None
+        return found
 
     @cached_property
     def _study(self) -> Study:
@@ -180,7 +192,7 @@ class Search:
             if recipe.weights != "learned" or set(recipe.sources) != set(self._study.sources):
                 continue
             for part in self.finished(trial):
-                record = self.candidates.run_folder(trial, part).record()
+                record = self.record(trial, part)
                 said = record.get("findings", {})
                 hurtful = [name for name in said if said[name].get("verdict") == "hurts"]
                 weights = {name: record["weights"][name] for name in recipe.sources}
