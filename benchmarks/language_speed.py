@@ -45,6 +45,8 @@ from tawt.training.watching import AIM_EVERY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tawt.training.progress import Progress
+
 _CORPORA, _WINDOWS = 12, 2000
 _PEAK = 989e12  # FLOP/s of dense bf16
 _RATE = 6e-4
@@ -109,13 +111,14 @@ def run(*, device: torch.device, quick: bool, only: str | None = None) -> list[F
     steps = 50 if not quick else 4
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "tokens.bin")
-        draw = np.random.default_rng(0)
         count = _CORPORA * _WINDOWS if not quick else 100
-        draw.integers(0, 50257, count * width + 1, dtype=np.uint16).tofile(path)
+        write_tokens(path, count * width + 1)
         ways: dict[str, Callable[[], tuple[float, float]]] = {
             "plain loop": lambda: _plain(config, path, device, width, batch, steps, count),
-            "tawt": lambda: _tawt(config, path, device, width, batch, steps, count, learns=False),
-            "tawt that learns from steps": lambda: _tawt(
+            "tawt": lambda: trained_by_tawt(
+                config, path, device, width, batch, steps, count, learns=False
+            ),
+            "tawt that learns from steps": lambda: trained_by_tawt(
                 config, path, device, width, batch, steps, count, learns=True
             ),
             "Trainer": lambda: _trainer(config, path, device, width, batch, steps, count, folder),
@@ -134,6 +137,11 @@ def run(*, device: torch.device, quick: bool, only: str | None = None) -> list[F
         own = _own_gradient(config, path, device, width)
         print(f"a gradient on {_AIMED} windows: {1000 * own:.2f} ms", flush=True)
     return _findings(seconds, losses, config, width, batch, own)
+
+
+def write_tokens(path: Path, count: int) -> None:
+    """Leave tokens that mean nothing."""
+    np.random.default_rng(0).integers(0, 50257, count, dtype=np.uint16).tofile(path)
 
 
 @contextlib.contextmanager
@@ -276,7 +284,7 @@ def _own_gradient(config: GPT2Config, path: Path, device: torch.device, width: i
     return _per_step(times)
 
 
-def _tawt(
+def trained_by_tawt(
     config: GPT2Config,
     path: Path,
     device: torch.device,
@@ -286,8 +294,21 @@ def _tawt(
     count: int,
     *,
     learns: bool,
+    after_step: Callable[[int], None] = lambda _: None,
 ) -> tuple[float, float]:
-    """Seconds a step of tawt's own loop, and its mean loss."""
+    """Seconds a step of tawt's own loop, and its mean loss.
+
+    Args:
+        config: Of the model.
+        path: Of the tokens.
+        device: To train on.
+        width: Tokens of a window.
+        batch: Windows of a step.
+        steps: How many.
+        count: Windows that there are.
+        learns: Whether weights are learned from training steps.
+        after_step: Called with the number of steps so far.
+    """
     kind = LanguageModelling(Bytes(), window=width)
     each = count // _CORPORA
     names = [f"corpus {number}" for number in range(_CORPORA)]
@@ -302,6 +323,11 @@ def _tawt(
         rule = UpdateRule(alignment=Cosine(scale=10.0))
         weighting = TargetAware(sources=names, target="target", target_share=None, rule=rule)
     times: list[float | None] = []
+
+    def progressed(now: Progress) -> None:
+        times.append(_now_if_due(now.step - 1, steps, device))
+        after_step(now.step)
+
     found = train(
         model,
         tasks=tasks,
@@ -321,7 +347,7 @@ def _tawt(
             measure="training steps" if learns else "fresh batches",
             gradient_examples=_AIMED * AIM_EVERY,
         ),
-        on_progress=lambda now: times.append(_now_if_due(now.step - 1, steps, device)),
+        on_progress=progressed,
     )
     return _per_step(times), found.epochs[-1]["loss"]
 

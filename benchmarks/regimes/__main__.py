@@ -54,7 +54,7 @@ def main() -> None:
         names = [target, *TARGETS[target].names]
         write_tasks(names, data=options.data, texts=options.scratch)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    about = {"machine": machine.description(torch.device("cpu"))}
+    about = {"machine": machine.description(torch.device(options.device))}
     options.out.with_suffix(".about.json").write_text(json.dumps(about, indent=2) + "\n")
     records = Records(options.out)
     failed = _train_all([spec for spec in specs if records.lacks(spec)], records, options)
@@ -65,7 +65,11 @@ def main() -> None:
 def _train_all(specs: list[Spec], records: Records, options: argparse.Namespace) -> int:
     """Returns how many failed."""
     print(f"{len(specs)} trainings", flush=True)
-    place = Place(texts=str(options.scratch), encoder=options.encoder and str(options.encoder))
+    place = Place(
+        texts=str(options.scratch),
+        encoder=options.encoder and str(options.encoder),
+        device=options.device,
+    )
     began, failed = time.perf_counter(), 0
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.jobs, mp_context=context, initializer=prepare) as pool:
@@ -103,6 +107,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--methods", nargs="+", choices=list(METHODS))
     parser.add_argument("--targets", nargs="+", help="In this order; all by default.")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--device", default="cpu", help="Small networks are faster on a CPU.")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--until", type=float, default=1e9, help="Seconds after which none begins.")
     options = parser.parse_args()

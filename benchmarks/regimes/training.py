@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tawt.tasks import MultiTaskModel, Task
     from tawt.training import Paradigm, Settings, TrainingResult
 
-_CPU = torch.device("cpu")
 _AT_ONCE = 64  # held-out examples
 _REFERENCE = 128  # examples of a source that its reference loss is the mean of
 
@@ -39,6 +38,7 @@ class Place:
 
     texts: str
     encoder: str | None
+    device: str
 
 
 def prepare() -> None:
@@ -56,14 +56,18 @@ def trained(spec: Spec, place: Place) -> dict[str, Any]:
     problem = whole.of(_sources(spec, method, whole))
     reference: dict[str, float] = {}
     if method.kind == "excess loss":
-        first, _ = _fitted(problem, regime, METHODS[EQUAL], seed=spec.seed, reference={})
-        reference = {task.name: _mean_loss(first, task) for task in problem.sources}
-    model, found = _fitted(problem, regime, method, seed=spec.seed, reference=reference)
+        equal = METHODS[EQUAL]
+        first, _ = _fitted(problem, regime, equal, seed=spec.seed, reference={}, place=place)
+        reference = {task.name: _mean_loss(first, task, place) for task in problem.sources}
+    model, found = _fitted(
+        problem, regime, method, seed=spec.seed, reference=reference, place=place
+    )
     seconds, processor = time.perf_counter() - began, time.process_time() - worked
     target = whole.target
     scores = found.scores[target.name]["test"]
     assert target.dev is not None
-    dev = evaluate(model, target, target.dev, batch_size=_AT_ONCE, device=_CPU).scores
+    device = torch.device(place.device)
+    dev = evaluate(model, target, target.dev, batch_size=_AT_ONCE, device=device).scores
     metric = found.metric[target.name]
     return {
         "spec": spec.to_json(),
@@ -102,7 +106,13 @@ def _sources(spec: Spec, method: Method, whole: Problem) -> tuple[str, ...]:
 
 
 def _fitted(
-    problem: Problem, regime: Regime, method: Method, *, seed: int, reference: Mapping[str, float]
+    problem: Problem,
+    regime: Regime,
+    method: Method,
+    *,
+    seed: int,
+    reference: Mapping[str, float],
+    place: Place,
 ) -> tuple[MultiTaskModel, TrainingResult]:
     # Without dev examples: the model at the end is what is scored.
     tasks = [*problem.sources, replace(problem.target, dev=None)]
@@ -121,7 +131,7 @@ def _fitted(
         weighting=weighs,
         settings=replace(settings, learning_rate=regime.target_rate) if alone else settings,
         seed=seed,
-        accelerator=accelerator_for("fp32", device="cpu"),
+        accelerator=accelerator_for("fp32", device=place.device),
         on_progress=Anew(model.heads[problem.target.name]),
     )
     return model, found
@@ -143,9 +153,10 @@ def _paradigm(regime: Regime, method: Method) -> Paradigm:
     )
 
 
-def _mean_loss(model: MultiTaskModel, task: Task) -> float:
+def _mean_loss(model: MultiTaskModel, task: Task, place: Place) -> float:
     """Of some of its training examples, through its head as it is."""
-    batch = task.train.batch(np.arange(min(len(task.train), _REFERENCE)))
+    some = np.arange(min(len(task.train), _REFERENCE))
+    batch = to_device(task.train.batch(some), torch.device(place.device))
     model.eval()
     with torch.no_grad():
         outputs = model(batch.inputs, task.name).float()

@@ -12,9 +12,11 @@ Method = Literal[
     "domain beside target",
     "equal weights, then target",
     "learned weights, then target",
+    "weights by evidence, then target",
 ]
 """What comes before the passes over the target: nothing; text of its domain; that and the target
-together; or text of three domains, mixed with equal or learned weights."""
+together; or text of three domains, mixed with equal weights, with weights that an earlier rule
+learned, or with those of the preset `robust`."""
 METHODS: tuple[Method, ...] = get_args(Method)
 RULE: dict[str, Any] = {
     "step": "mirror",
@@ -23,8 +25,7 @@ RULE: dict[str, Any] = {
     "ratio_bound": 10.0,
     "own_alignment": "held-out",
 }
-"""How learned weights move, but for the step size: the default of when the records were made. The
-defaults of today would train something else under the same spec."""
+"""How weights of the earlier rule move, but for the step size: the default of that time."""
 UPDATES: dict[str, Any] = {
     "update_every": 25,
     "update_growth": 0.0,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tawt.config import RunConfig
 
 DOMAIN = "domain"
+BY_EVIDENCE = "weights by evidence, then target"
 _PARADIGMS = {
     "target alone": "single-task",
     "domain beside target": "joint then fine-tuning",
@@ -108,10 +109,9 @@ def configuration(spec: Spec, place: Place) -> RunConfig:
     }
     if sources:
         values["fine_tune_learning_rate"] = spec.rate
-        values["training"] |= {
-            "steps": spec.text_steps,
-            **UPDATES,
-        }
+        values["training"]["steps"] = spec.text_steps
+        if spec.method != BY_EVIDENCE:
+            values["training"] |= UPDATES
     return parsed(values)
 
 
@@ -148,6 +148,8 @@ def _target(spec: Spec, place: Place) -> dict[str, Any]:
 def _weighting(spec: Spec) -> dict[str, Any]:
     if spec.method == "learned weights, then target":
         return {"kind": "target-aware", "step_size": spec.step_size, **RULE}
+    if spec.method == BY_EVIDENCE:
+        return {"kind": "target-aware"}
     if spec.method == "domain beside target":
         initial = {DOMAIN: 1 - _TARGET_SHARE, spec.target: _TARGET_SHARE}
         return {"kind": "fixed", "initial": initial}
