@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 
 from tests.text.encoders import write_tiny_bert
 
-NOWHERE = Place(texts="", encoder=None)
+NOWHERE = Place(texts="", encoder=None, device="cpu")
 SOURCES = ("parity", "magnitude", "shape", "shuffled", "coins", "dice", "noise")
 
 

@@ -18,7 +18,7 @@ from benchmarks.regimes.problems import Problem, area
 from benchmarks.regimes.regimes import REGIMES, Regime
 from benchmarks.regimes.tagging import tagging
 from tawt.training import JointTraining, PreTraining, SingleTask, train
-from tawt.training.devices import accelerator_for
+from tawt.training.devices import accelerator_for, to_device
 from tawt.training.evaluation import evaluate
 
 if TYPE_CHECKING:
