@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Numbers = dict[str, float | int | str | list[float] | dict[str, float]]
+Numbers = dict[str, Any]
 """What a finding was computed from, by name; plain values, for JSON."""
 
 

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,23 +44,24 @@ class _Profile:
     device: torch.device
     seconds: Counter[str] = field(default_factory=Counter)
     kernels: list[tuple[float, str, int]] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
+    """When each of the steps was done."""
     _profiler: Any = None
-    _began: float = 0.0
 
     def after_step(self, step: int) -> None:
         """Begin and end when it is time to."""
         if step == _FIRST:
-            kinds = [ProfilerActivity.CPU]
-            kinds += [ProfilerActivity.CUDA] if self.device.type == "cuda" else []
-            self._profiler = profile(activities=kinds)
+            on_gpu = self.device.type == "cuda"
+            kind = ProfilerActivity.CUDA if on_gpu else ProfilerActivity.CPU
+            self._profiler = profile(activities=[kind])
             self._wait()
             self._profiler.__enter__()
-            self._began = time.perf_counter()
-        if step == _LAST:
+        if _FIRST <= step <= _LAST:
             self._wait()
-            taken = time.perf_counter() - self._began
+            self.ends.append(time.perf_counter())
+        if step == _LAST:
             self._profiler.__exit__(None, None, None)
-            self._read(taken)
+            self._read(self.ends[-1] - self.ends[0])
 
     def _read(self, taken: float) -> None:
         on_gpu = self.device.type == "cuda"
@@ -127,9 +129,14 @@ def _findings(equal: _Profile, learned: _Profile) -> list[Finding]:
 
 
 def _longest(equal: _Profile, learned: _Profile) -> dict[str, Any]:
-    """The longest kernels of each: milliseconds in all, and how often they ran."""
+    """Of each: milliseconds of every step; and of the longest kernels, and how often they ran."""
     return {
-        name: [[round(1000 * seconds, 2), key, times] for seconds, key, times in found.kernels[:25]]
+        name: {
+            "steps": [round(1000 * (b - a), 2) for a, b in pairwise(found.ends)],
+            "longest": [
+                [round(1000 * seconds, 2), key, times] for seconds, key, times in found.kernels[:25]
+            ],
+        }
         for name, found in (("equal weights", equal), ("learned from steps", learned))
     }
 
