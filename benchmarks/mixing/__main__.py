@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _STAGES = (
     *("choosing", "methods", "ceilings", "more", "longer", "tenth", "evidence"),
-    *("proxies", "transferred", "large", "pretrained", "alone"),
+    *("proxies", "transferred", "large", "pretrained"),
 )
 
 
@@ -90,7 +90,6 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         "transferred": lambda: plan.transferred(records, targets, seeds=seeds),
         "large": lambda: plan.large(records, targets, seeds=seeds),
         "pretrained": lambda: plan.pretrained(targets, seeds=seeds),
-        "alone": lambda: plan.alone(targets, seeds=1),
     }
     return stages[stage]()
 

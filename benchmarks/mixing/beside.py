@@ -98,9 +98,9 @@ def _evidence(records: Records) -> Iterator[str]:
     yield ""
     yield (
         f"**Weights by evidence, the rule for all other data, end {below} bits a byte below equal "
-        f"ones, and those by the rule for corpora {above} below them. Updates that see the halves "
-        f"of the target in turn end {halved} below those that see all of it.** Bits a byte on test "
-        f"text, {seeds_said(found)}, on a CPU."
+        f"ones, and those by the rule for corpora {above} below them. To show updates the halves "
+        f"of the target in turn is worth {halved} to that rule.** Bits a byte on test text, "
+        f"{seeds_said(found)}."
     )
     yield from table_of(found)
 

@@ -30,7 +30,6 @@ SCALE_1, BOUND_10 = "tawt, c = 1, no bound", "tawt, c = 1, bound of 10"
 EQUAL_ALONE, OURS_ALONE = "equal weights, one corpus a step", "tawt, one corpus a step"
 EQUAL_THEN, AS_SOURCE = "equal, then the target", "the target as one more source"
 TARGET_ALONE, AS_IT_COMES = "the target alone", "as it comes"
-TARGET_ALONE_CPU = "the target alone, on a CPU"
 DOREMI, DOGE, BANDIT, DSIR = "DoReMi", "DoGE", "bandit (EXP3)", "DSIR"
 GIVEN, SEARCHED = "weights of a smaller model", "corpora that the small model's search found"
 _BEST = 4  # single corpora whose pairs are tried
@@ -231,22 +230,6 @@ def pretrained(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
                 yield ours
                 yield ours.of(name=OURS_FREE_THEN, then_target=3)
                 yield Spec(name=EQUAL_THEN, kind="fixed", then_target=3, **on)
-
-
-def alone(targets: Sequence[str], *, seeds: int) -> Iterator[Spec]:
-    """The pretrained model on the target alone: short enough for a CPU."""
-    for seed in range(seeds):
-        for setup in (PRETRAINED, LORA):
-            for target in targets:
-                yield Spec(
-                    name=TARGET_ALONE_CPU,
-                    kind="fixed",
-                    target=target,
-                    budget=0,
-                    then_target=3,
-                    seed=seed,
-                    setup=setup,
-                )
 
 
 def _alike(records: Records, *, budget: int, seed: int) -> Iterator[Spec]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from benchmarks.mixing.records import Records
 
-_ALONE = (plan.TARGET_ALONE, plan.TARGET_ALONE_CPU)
 _MIXED = (plan.EQUAL, plan.OURS_FREE, plan.EQUAL_THEN, plan.OURS_FREE_THEN)
 _DIFFERENCES = {
     "learned below equal": (plan.OURS_FREE, plan.EQUAL),
@@ -45,7 +44,7 @@ def pretrained(records: Records) -> Iterator[list[str]]:
 def _section(records: Records, setup: str) -> Iterator[str]:
     mixed = scores_of(records, _MIXED, setup=setup)
     come = scores_of(records, [plan.AS_IT_COMES], setup=PRETRAINED)
-    alone = scores_of(records, _ALONE, setup=setup)
+    alone = scores_of(records, [plan.TARGET_ALONE], setup=setup)
     targets, _ = common(mixed)
     how = "low-rank additions" if setup == LORA else "all of it"
     yield f"## A pretrained language model that goes on: SmolLM2-135M, {how}"
@@ -55,8 +54,8 @@ def _section(records: Records, setup: str) -> Iterator[str]:
     yield (
         "120 steps of 16 windows of 128 tokens, without a limit on passes. Learned weights take 90 "
         'of them: the others pay for what is measured. "Then the target" is three passes over '
-        f"the target's 200 lines, which are paid for too.{_of_alone(alone)} Bits a byte on test "
-        f"text, {_seeds(_titled(mixed))}{_of_one_seed(come | alone)}."
+        'the target\'s 200 lines, which are paid for too. "The target alone" has nothing but '
+        f"these. Bits a byte on test text, {_seeds(_titled(mixed | alone))}; as it comes: one seed."
     )
     yield from table_of(_titled(come | alone | mixed), targets=targets)
     yield ""
@@ -104,23 +103,6 @@ def _seeds(mixed: Scores) -> str:
     }
     said = [f"{name}: {count}" for name, count in fewer.items() if count < most]
     return f"means of {most} seeds" + (f" ({'; '.join(said)})" if said else "")
-
-
-def _of_alone(alone: Scores) -> str:
-    """What the target alone is, and what another machine makes of it."""
-    if not alone:
-        return ""
-    said = ' "The target alone" has nothing but these.'
-    here, there = (alone.get(name, {}) for name in _ALONE)
-    both = [target for target in here if target in there]
-    if not both:
-        return said
-    lower = max(abs(mean(here[t].values()) - mean(there[t].values())) for t in both)
-    return f"{said} On {listed(both)} a CPU and the H200 end within {lower:.3f} of each other."
-
-
-def _of_one_seed(found: Scores) -> str:
-    return f"; {listed(list(found))}: one seed"
 
 
 def _titled(found: Scores) -> Scores:

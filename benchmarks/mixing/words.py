@@ -59,5 +59,5 @@ Rows of seed 0 change one thing of "c = 10, no anchor" or, with c = 1, have the 
 versions.
 
 Made by `python -m benchmarks.mixing` and `python -m benchmarks.mixing.table` on one NVIDIA H200
-(torch 2.11; TF32, and bf16 for the two largest models); what is said to be of a CPU, on two cores.
+(torch 2.11; TF32, and bf16 for the two largest models).
 Every record is in `mixing.jsonl.gz`."""

@@ -27,8 +27,12 @@ PAIRS = [
     *((method, METHODS[0]) for method in METHODS[1:]),
     ("domain beside target", _DOMAIN),
     ("learned weights, then target", _EQUAL),
+    ("weights by evidence, then target", _EQUAL),
     ("learned weights, then target", _DOMAIN),
+    ("weights by evidence, then target", _DOMAIN),
 ]
+LEARNED = ("learned weights, then target", "weights by evidence, then target")
+"""By the earlier rule, and by that of the preset `robust`."""
 
 
 def table(records: Sequence[Mapping[str, Any]]) -> str:
@@ -104,16 +108,21 @@ def differences_table(questions: Mapping[tuple[str, ...], Scores]) -> Iterator[s
 
 def weights_table(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Where learned weights ended."""
-    yield "| target | examples | text | learned weights at the end, mean over seeds |"
-    yield "|---|---|---|---|"
-    ends: dict[tuple[str, ...], list[dict[str, float]]] = {}
+    yield "| target | examples | text | by the earlier rule | by evidence |"
+    yield "|---|---|---|---|---|"
+    ends: dict[tuple[str, ...], dict[str, list[dict[str, float]]]] = {}
     for record in records:
-        if record["spec"]["method"] == "learned weights, then target":
-            ends.setdefault(_question(record["spec"]), []).append(record["weights"])
+        by_method = ends.setdefault(_question(record["spec"]), {})
+        by_method.setdefault(record["spec"]["method"], []).append(record["weights"])
     for question, found in sorted(ends.items()):
-        shares = {name: mean(weights[name] for weights in found) for name in found[0]}
-        said = ", ".join(f"{name} {share:.3f}" for name, share in shares.items())
-        yield f"| {question[0]} | {question[1]} | {question[3]} | {said} |"
+        said = [_shares(found.get(method, [])) for method in LEARNED]
+        yield f"| {' | '.join([question[0], question[1], question[3], *said])} |"
+
+
+def _shares(found: Sequence[Mapping[str, float]]) -> str:
+    """The mean over seeds."""
+    names = found[0] if found else ()
+    return ", ".join(f"{name} {mean(weights[name] for weights in found):.2f}" for name in names)
 
 
 def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> list[float]:
