@@ -46,8 +46,8 @@ class RunConfig(Section):
     model: SerializeAsAny[Section] = Field(Section(), validate_default=True)
     """The representation, as the kind of data has it."""
     paradigm: ParadigmName = "joint"
-    """How sources and target are used; `sources only` is for models that the target shares
-    whole."""
+    """How sources and target are used; `pre-training` by default where the data is text.
+    `sources only` is for models that the target shares whole."""
     epochs: int = Field(4, ge=1, le=1_000_000)
     """Passes over the sources (and, in joint training, the target)."""
     target_epochs: int = Field(4, ge=1, le=1_000_000)
@@ -139,8 +139,14 @@ class RunConfig(Section):
                 trained.update({key: ours[key] for key in ("sampling",) if key in ours})
         if isinstance(weighting.get("initial"), Mapping):  # weights given by hand are not moved
             defaults.update(target_share="learned", ratio_bound=None)
+        beside = sections.robust_defaults(values, "") if name == "robust" else {}
         filled = {**defaults, **weighting}
-        return {**values, "weighting": filled, "training": {**trained, **shown, **training}}
+        return {
+            **beside,
+            **values,
+            "weighting": filled,
+            "training": {**trained, **shown, **training},
+        }
 
     @property
     def targets(self) -> dict[str, float]:

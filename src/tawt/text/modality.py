@@ -36,9 +36,11 @@ _ROBUST: Mapping[str, Mapping[str, Any]] = {
         "gradient_examples": 48,
         "target_examples": 128,
         "measure_through": "fitted heads",
-    }
+    },
+    "": {"paradigm": "pre-training"},
 }
-"""docs/decisions/024: a new head learns slowly at a rate that suits an encoder."""
+"""docs/decisions/024: a new head learns slowly at a rate that suits an encoder, and beside 100
+sentences of a target sources cost more than they teach."""
 
 
 class TextModality(Modality[D, EncoderConfig]):
