@@ -537,3 +537,24 @@ def test_what_the_preset_would_have_given_gives_way_to_training_steps():
     assert config.training.target_from == "all"
     assert parsed(yaml.safe_load(dumped(config))) == config
     assert parsed(BY_STEPS).training.target_from == "halves in turn"
+
+
+@pytest.mark.parametrize(
+    ("data", "preset", "paradigm"),
+    [
+        ("text", "robust", "pre-training"),
+        ("text", "paper", "joint"),
+        ("digits", "robust", "joint"),
+    ],
+)
+def test_sources_come_first_by_default_where_the_data_is_text(data, preset, paradigm):
+    text = {"kind": "text", "tasks": {"goal": {"train": "goal.tsv"}, "aid": {"train": "aid.tsv"}}}
+    found = parsed(
+        {
+            "data": text if data == "text" else BASE["data"],
+            "target": "goal" if data == "text" else BASE["target"],
+            "weighting": {"preset": preset},
+            **({"model": {"encoder": "some"}} if data == "text" else {}),
+        }
+    )
+    assert found.paradigm == paradigm

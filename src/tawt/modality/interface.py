@@ -156,8 +156,9 @@ class Modality(ABC, Generic[D, M]):
     def robust_defaults(self) -> Mapping[str, Mapping[str, Any]]:
         """Values for weights on tasks that suit this kind of data better than the usual preset's.
 
-        By section, `weighting` and `training`, and "" for fields beside the sections. They stand where a configuration gives none and asks
-        for no other preset. Of weights on finer units `sampling` alone does.
+        By section, `weighting` and `training`, and "" for fields beside the sections. They stand
+        where a configuration gives none and asks for no other preset. Of weights on finer units
+        `sampling` alone does, and what is beside the sections.
         """
         return {}
 
