@@ -24,8 +24,11 @@ def test_a_budget_of_candidates_counts_them_and_one_of_time_looks_ahead():
     assert not Budget.parsed("3").allows_another(begun=3, spent=0)
     minute = Budget.parsed("60s")
     assert minute.allows_another(begun=1, spent=59)  # nothing is chosen among one
-    assert minute.allows_another(begun=4, spent=40)
-    assert not minute.allows_another(begun=4, spent=50)
+    assert minute.allows_another(begun=4, spent=30)  # and two more for halves of the examples
+    assert not minute.allows_another(begun=4, spent=40)
+    assert minute.leaves_room(begun=4, spent=35)
+    assert not minute.leaves_room(begun=4, spent=45)
+    assert Budget.parsed("3").leaves_room(begun=3, spent=1e9)
 
 
 def test_the_first_ideas_begin_with_the_target_alone():

@@ -41,6 +41,37 @@ def test_a_source_that_helps_is_used_and_the_answer_says_by_how_much(few, tmp_pa
     assert "Use " in (tmp_path / "best" / "best.md").read_text()
 
 
+def test_what_half_of_the_examples_costs_says_what_to_do_next(few, tmp_path):
+    few.set("sources", ["near"])
+    few.save("goal.train", **labelled(5, 12))
+    few.save("goal.dev", **labelled(6, 12))
+    found = searched(few, tmp_path / "best", budget="2")
+    assert found.uses_sources
+    target, sources = found.halves
+    assert (target.whose, target.examples) == ("target", 24)
+    assert (sources.whose, sources.examples) == ("sources", 240)
+    for each in found.halves:
+        mean, low, high = each.gain
+        assert low < mean < high
+        folder = tmp_path / "best" / "halves" / f"{found.chosen:03d}" / each.whose
+        records = [RunFolder(folder / str(part)).record() for part in (1, 2, 3, 4)]
+        kept = {name: record["data"][name]["train"]["examples"] for record in records
+                for name in ("goal", "near")}  # fmt: skip
+        assert kept == {"target": {"goal": 9, "near": 240}, "sources": {"goal": 18, "near": 120}}[
+            each.whose
+        ]
+    whole = [RunFolder(tmp_path / "best" / "candidates" / f"{found.chosen:03d}" / str(part))
+             for part in (1, 2, 3, 4)]  # fmt: skip
+    half = [RunFolder(folder / str(part)) for part in (1, 2, 3, 4)]
+    scores = [[run.record()["scores"]["goal"]["test"]["accuracy"] for run in runs]
+              for runs in (whole, half)]  # fmt: skip
+    by_hand = sum(scores[0]) / 4 - sum(scores[1]) / 4
+    assert sources.gain[0] == pytest.approx(by_hand)
+    said = (tmp_path / "best" / "best.md").read_text()
+    assert "all 240 examples of the sources" in said
+    assert "What more examples may be worth" in (tmp_path / "best" / "report.html").read_text()
+
+
 def test_noise_is_not_used(few, tmp_path):
     few.save("near.train", **labelled(3, 60, noise=True))
     found = searched(few, tmp_path / "best", budget="3")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tawt.best.halves import half_results
 from tawt.best.result import (
     ALONE_MODEL,
     MODEL,
@@ -60,6 +61,7 @@ def answered(search: Search, decision: Decision, *, budget: Budget) -> BestResul
         seconds=round(sum(each.seconds for each in candidates) + record["seconds"], 1),
         circumstances={key: record[key] for key in ("versions", "machine", "commit")},
         remarks=list(study.remarks),
+        halves=half_results(search, decision.chosen),
     )
 
 

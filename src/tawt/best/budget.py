@@ -8,6 +8,8 @@ from tawt.durations import duration, seconds_in
 from tawt.errors import ConfigError
 
 _MOST = 10_000  # candidates
+HALVED = 2
+"""Candidates that take about as long as the runs on half of the examples."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,21 @@ class Budget:
         """
         if self.candidates is not None:
             return begun < self.candidates
+        return begun < 2 or self._holds(begun + 1 + HALVED, begun=begun, spent=spent)
+
+    def leaves_room(self, *, begun: int, spent: float) -> bool:
+        """Whether there is time to train on half of the examples as well, at the end.
+
+        Args:
+            begun: Candidates that were tried.
+            spent: Seconds that they took.
+        """
+        return self.seconds is None or self._holds(begun + HALVED, begun=begun, spent=spent)
+
+    def _holds(self, candidates: int, *, begun: int, spent: float) -> bool:
+        """Whether so many candidates can be tried, if others take as long as those before."""
         assert self.seconds is not None
-        return begun < 2 or spent * (begun + 1) / begun < self.seconds
+        return spent * candidates / begun < self.seconds
 
     def left(self, *, begun: int, spent: float) -> str:
         """What is left of it, in words."""

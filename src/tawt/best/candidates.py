@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from tawt.best.recipes import Recipe
     from tawt.best.study import Study
     from tawt.best.trials import Trial
+    from tawt.config.fold import Whose
     from tawt.runs.held_out import HeldOut
     from tawt.sweeps import Context
 
-CANDIDATES = "candidates"
+CANDIDATES, HALVES = "candidates", "halves"
 _FAILED = "failed.json"
 
 
@@ -67,6 +68,33 @@ class Candidates:
             make=TryRun(TrainRun(config, path, self._options(keeps_model=False))),
             size=self._size(trial.recipe),
         )
+
+    def half(self, trial: Trial, part: int, whose: Whose) -> Work:
+        """The run that holds out a part and trains on half of the other examples, as long.
+
+        Args:
+            trial: The candidate.
+            part: What is held out.
+            whose: Examples are halved.
+        """
+        config, recipe = self.study.config, trial.recipe
+        if whose == "target":
+            recipe = replace(recipe, passes=2 * recipe.passes)
+        else:
+            config = config.model_copy(update={"epochs": 2 * config.epochs})
+        name = f"{trial.name}-{part}-half"
+        applied = recipe.applied(config, self.study.fold(part, halved=whose), name=name)
+        path = self.half_folder(trial, part, whose).path
+        return Work(
+            key=str(path.relative_to(self.folder)),
+            name=name,
+            make=TryRun(TrainRun(applied, path, self._options(keeps_model=False))),
+            size=self._size(recipe),
+        )
+
+    def half_folder(self, trial: Trial, part: int, whose: Whose) -> RunFolder:
+        """Where that is."""
+        return RunFolder(self.folder / HALVES / trial.name / whose / str(part))
 
     def final(self, name: str, recipe: Recipe) -> Work:
         """The run on all examples, whose model is kept.

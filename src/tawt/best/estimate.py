@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tawt.best.budget import HALVED
 from tawt.best.recipes import Recipe
 from tawt.durations import duration
 from tawt.errors import ConfigError
@@ -86,13 +87,14 @@ def estimated(
                 f"--budget {budget.text} is too small: the target alone, one candidate beside it "
                 f"and the model that is kept take about {duration(least)} here."
             )
-        count = max(2, int((budget.seconds - last) * workers / each))
+        count = max(2, int((budget.seconds - last) * workers / each) - HALVED)
         seconds = budget.seconds
     else:
         assert budget.candidates is not None
         count = budget.candidates
-        seconds = count * each / workers + last
+        seconds = (count + HALVED) * each / workers + last
     runs = math.ceil(count * ((1 - _ON_SOURCES) * study.parts + _ON_SOURCES * per_candidate))
+    runs += 2 * study.parts  # on half of the examples
     return Estimate(
         candidates=count,
         runs=runs,

@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from tawt import files
-from tawt.best.candidates import CANDIDATES
+from tawt.best.candidates import CANDIDATES, HALVES
 from tawt.best.result import ALONE_MODEL, BEST, MODEL
 from tawt.best.trials import JOURNAL
 from tawt.errors import RunError
@@ -32,6 +32,7 @@ class BestFolder:
         data.json            size and fingerprint of every task's examples
         study.log            the candidates, as Optuna keeps them
         candidates/N/PART/   the runs: of candidate N, with a part of the examples held out
+        halves/N/WHOSE/PART/ the runs of what is used with half of the examples
         best/                the run whose model is used; alone/ is the target alone beside it
         best.json            the answer; best.md and report.html show it
 
@@ -84,7 +85,7 @@ class BestFolder:
         self._claim.leave(should_stop=should_stop)
         with locks.locked(self.path, wait_unless=should_stop):
             if self._overwrite:
-                for name in (CANDIDATES, MODEL, ALONE_MODEL):
+                for name in (CANDIDATES, HALVES, MODEL, ALONE_MODEL):
                     shutil.rmtree(self.path / name, ignore_errors=True)
                 for name in (*_ANSWER, JOURNAL, DATA):
                     (self.path / name).unlink(missing_ok=True)

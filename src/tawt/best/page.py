@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tawt.best.folder import CONFIG
 from tawt.best.result import ALONE_MODEL, MODEL
 from tawt.best.tables import CANDIDATES, candidate_cells, ranked
-from tawt.best.words import gain_in_words, in_words, probability_in_words
+from tawt.best.words import gain_in_words, half_in_words, in_words, probability_in_words
 from tawt.report import Fact, Figure, Part, Table, build_page
 from tawt.report.dots import Dot, dots, scale_for
 from tawt.report.parts import Cell
@@ -33,7 +33,7 @@ def best_page(found: BestResult, folder: Path) -> str:
         folder: Of the search.
     """
     run = RunFolder(folder / MODEL)
-    parts = [_candidates_part(found), _sources_part(found)]
+    parts = [_candidates_part(found), _sources_part(found), *_halves_parts(found)]
     parts += mistakes_parts(run, record_of(run), found.target)
     return build_page(
         title=f"{found.target}: the best model",
@@ -119,6 +119,35 @@ def _sources_part(found: BestResult) -> Part:
             )
         ],
     )
+
+
+def _halves_parts(found: BestResult) -> list[Part]:
+    """What more examples may be worth, where that was measured."""
+    rows = [
+        Dot(
+            name=half_in_words(each, found),
+            value=found.measure.factor * each.gain[0],
+            interval=(found.measure.factor * each.gain[1], found.measure.factor * each.gain[2]),
+            said=gain_in_words(each.gain, found),
+            tone=tone_of("helps") if each.gain[1] > 0 else "c0",
+        )
+        for each in found.halves
+    ]
+    if not rows:
+        return []
+    figure = Figure(
+        drawing=dots(
+            rows,
+            label="Gains over half of the examples: "
+            + ", ".join(f"{row.name} {row.said}" for row in rows),
+            scale=scale_for(rows, holds=[0.0], whole=True),
+            line=0.0,
+        ),
+        note="By how much training on all of them is better than on half of them (the line), as "
+        "many steps, in the mean score of a held-out example; with its 90% interval. The next "
+        "doubling is seldom worth more than the last.",
+    )
+    return [Part(title="What more examples may be worth", figures=[figure])]
 
 
 def _source_cells(source: SourceResult, found: BestResult) -> list[str | Cell]:

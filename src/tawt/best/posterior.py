@@ -78,7 +78,7 @@ def posterior(
         True
     """
     scale = _typical(gains)
-    means, covariance = _measured(gains / scale, parts=parts)
+    means, covariance = with_errors(gains / scale, parts=parts)
     free = np.arange(1, len(means))  # the first is what all are compared with
     sources = np.asarray(uses_sources, dtype=float)[free]
     common = _COMMON**2 * np.outer(sources, sources)
@@ -121,13 +121,17 @@ def _fit(
     return _Fit(shrink @ observed, prior - shrink @ prior, -0.5 * (float(size) + fit))
 
 
-def _measured(
+def with_errors(
     gains: NDArray[np.float64], *, parts: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean gains, and the covariance of their errors.
 
     Models of different parts share most of their training examples, so their errors are not
     independent: the variance is that of Nadeau and Bengio (2003).
+
+    Args:
+        gains: Of each candidate on each example; not a number where it was not tried.
+        parts: That the examples were cut into.
     """
     known = np.isfinite(gains)
     counts = known.sum(axis=1)

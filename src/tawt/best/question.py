@@ -11,6 +11,7 @@ from tawt.best.candidates import Candidates
 from tawt.best.deciding import Decision, Tried, decided
 from tawt.best.estimate import estimated
 from tawt.best.folder import BestFolder
+from tawt.best.halves import half_works
 from tawt.best.leaving import leave
 from tawt.best.result import ALONE_MODEL, MODEL
 from tawt.best.search import Search
@@ -124,6 +125,8 @@ def best(
     if decision.alone != decision.chosen:
         finals[ALONE_MODEL] = decision.alone
     wanted = [candidates.final(name, trial.recipe) for name, trial in finals.items()]
+    if allowed.leaves_room(begun=len(search.trials.all()), spent=search.spent(search.trials.all())):
+        wanted += half_works(candidates, decision.chosen)
     with said_before():
         sweep.make(lambda: Plan(wanted), store, executor=executor)
     with locks.locked(folder, wait_unless=sweep.should_stop):

@@ -56,6 +56,18 @@ class SourceResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HalfResult:
+    """What the second half of some examples is worth to the way that is used."""
+
+    whose: str
+    """`target`, or `sources`: those that are used, all halved at a time."""
+    examples: int
+    """All of them, each run's held-out part included."""
+    gain: Gain
+    """Of all over half of them, in the mean score of a held-out example."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BestResult:
     """What to use, and why."""
 
@@ -83,6 +95,7 @@ class BestResult:
     """Of all runs together."""
     circumstances: dict[str, Any]
     remarks: list[str] = field(default_factory=list)
+    halves: list[HalfResult] = field(default_factory=list)
     measure: Measure = field(default_factory=Measure)
 
     @property

@@ -15,6 +15,7 @@ from tawt.training.roles import heads_learn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tawt.config.fold import Whose
     from tawt.config.schema import RunConfig
     from tawt.tasks import Measure, Task
 
@@ -48,16 +49,19 @@ class Study:
     """Of one model that is kept."""
     source_steps: int
     """On all sources, in one run."""
+    source_examples: Mapping[str, int]
+    """To train on, of each source."""
     remarks: Sequence[str]
     """What makes scores doubtful."""
 
-    def fold(self, part: int | None) -> FoldConfig:
+    def fold(self, part: int | None, *, halved: Whose | None = None) -> FoldConfig:
         """What a run holds out.
 
         Args:
             part: Which; none where it trains on all.
+            halved: Whose training examples are halved.
         """
-        return FoldConfig(part=part, of=self.parts)
+        return FoldConfig(part=part, of=self.parts, halved=halved)
 
 
 def examined(config: RunConfig) -> Study:
@@ -107,6 +111,7 @@ def examined(config: RunConfig) -> Study:
         data=building.fingerprints(tasks),
         model_bytes=sum(4 * each.numel() for each in model.parameters()),
         source_steps=_source_steps(config, [task for task in tasks if task.name != target]),
+        source_examples={task.name: len(task.train) for task in tasks if task.name != target},
         remarks=[*remarks, *_of_pool(goal, pool.left_out)],
     )
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from tawt.best.result import BestResult, Gain, SourceResult
+    from tawt.best.result import BestResult, Gain, HalfResult, SourceResult
 
 _SURELY = 0.99  # above which a probability is not shown as a hundred percent
 
@@ -27,6 +27,7 @@ def in_words(found: BestResult, folder: Path) -> list[str]:
         _verdict(found, folder),
         _why(found),
         *_of_sources(found.sources, found),
+        *_what_next(found),
         *_failed(found),
     ]
 
@@ -102,6 +103,36 @@ def _of_sources(sources: Iterable[SourceResult], found: BestResult) -> list[str]
     return [f"Beside the other sources, {'; '.join(said)}."] if said else []
 
 
+def _what_next(found: BestResult) -> list[str]:
+    """Which examples to get more of, by what half of them cost."""
+    if not found.halves:
+        return []
+    sure = [each for each in found.halves if each.gain[1] > 0]
+    sure.sort(key=lambda each: -each.gain[0])
+    advice = ", then ".join(_MORE[each.whose] for each in sure)
+    first = f"What to do next: {advice}." if sure else "Whether more data would help is not clear."
+    said = [
+        f"{half_in_words(each, found)} are worth {gain_in_words(each.gain, found)} more than half "
+        "of them"
+        for each in found.halves
+    ]
+    return [f"{first} {_sentence(listed(said))}, at the same number of steps."]
+
+
+def half_in_words(half: HalfResult, found: BestResult) -> str:
+    """What is halved.
+
+    Args:
+        half: Of whose examples.
+        found: The answer.
+    """
+    whose = found.target if half.whose == "target" else "the sources"
+    return f"all {half.examples:,} examples of {whose}"
+
+
+_MORE = {"target": "label more examples", "sources": "get more data for the sources that are used"}
+
+
 def _failed(found: BestResult) -> list[str]:
     failed = [each for each in found.candidates if each.state == "failed"]
     if not failed:
@@ -110,6 +141,10 @@ def _failed(found: BestResult) -> list[str]:
     return [
         f"{len(failed)} candidates could not be trained; the first: {first.words}: {first.error}"
     ]
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _shown(score: float | None, found: BestResult) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from tawt.errors import ConfigError
 from tawt.modality import Section
 
 MOST_PARTS = 1000
+Whose = Literal["target", "sources"]
 
 
 class FoldConfig(Section):
@@ -22,6 +25,8 @@ class FoldConfig(Section):
     them, and is scored on the target's test examples."""
     of: int = Field(4, ge=2, le=MOST_PARTS)
     """How many parts there are."""
+    halved: Whose | None = None
+    """Whose training examples are halved, at random: to see what more of them are worth."""
 
     @model_validator(mode="after")
     def _check_part(self) -> FoldConfig:

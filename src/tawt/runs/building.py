@@ -11,7 +11,7 @@ from tawt.errors import ConfigError, DataError, Place, suggestion
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.modality.said import DATA_LOG
 from tawt.runs.curvatures import curvature
-from tawt.runs.folds import folded
+from tawt.runs.folds import folded, halved
 from tawt.runs.grouping import grouped
 from tawt.streams import derived_seed
 from tawt.training import JointTraining, Paradigm, PreTraining, SingleTask, SourcesOnly
@@ -148,11 +148,17 @@ def tasks_and_remarks(config: RunConfig) -> tuple[list[Task], list[str]]:
         DATA_LOG.warning("%s", remark)
     if config.fold is None:
         return found, said
-    parts = [
-        folded(task, config.fold, seed=config.seed) if task.name in targets else task
-        for task in found
+    fold, seed = config.fold, config.seed
+    parts = [folded(task, fold, seed=seed) if task.name in targets else task for task in found]
+    if fold.halved is None:
+        return parts, said
+    halves = [
+        halved(task, seed=seed, evenly=task.name in targets)
+        if (task.name in targets) == (fold.halved == "target")
+        else task
+        for task in parts
     ]
-    return parts, said
+    return halves, said
 
 
 def used_names(config: RunConfig) -> list[str]:

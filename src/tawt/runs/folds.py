@@ -77,6 +77,23 @@ def folded(task: Task, fold: FoldConfig, *, seed: int) -> Task:
     )
 
 
+def halved(task: Task, *, seed: int, evenly: bool) -> Task:
+    """A task with half of its training examples.
+
+    Args:
+        task: Any.
+        seed: Of the run.
+        evenly: Whether labels are spread evenly, which takes a look at every example.
+    """
+    if evenly:
+        chosen = np.flatnonzero(parts_of(task.train, 2, seed=seed) == 1)
+    else:
+        count = len(task.train)
+        order = stream(seed, "half", task.name).permutation(count)
+        chosen = np.sort(order[: (count + 1) // 2])
+    return replace(task, train=Subset(task.train, chosen))
+
+
 def parts_of(examples: Examples, count: int, *, seed: int) -> Indices:
     """The part that each example is in, from 1: parts of equal size, labels spread evenly.
 
