@@ -9,8 +9,10 @@ from benchmarks.mixing.budget import OF_ALL_SEEDS, Budget
 from benchmarks.mixing.cost import affordable_steps
 from benchmarks.mixing.plan import handed_out
 from benchmarks.mixing.records import Records, key_of
+from benchmarks.mixing.setups import SETUPS, SMALL
 from benchmarks.mixing.spec import Spec
 from benchmarks.mixing.table import PAGE, kept_records, page
+from benchmarks.mixing.training import _settings
 
 from tawt.training import Settings
 
@@ -29,7 +31,7 @@ def test_every_record_is_of_a_training_that_the_plan_has():
         plan.pairs(records, targets, budgets=budgets),
         plan.methods(records, targets, budgets=budgets, seeds=range(3)),
         plan.ceilings(records, targets, budgets=budgets, seeds=3),
-        plan.longer(targets, seeds=3),
+        plan.longer(targets, seeds=2),
         plan.tenth(targets, seeds=2),
         plan.evidence(targets, seeds=3),
         plan.proxies(targets, seeds=3),
@@ -131,3 +133,17 @@ def test_shares_of_the_headroom_by_hand():
     assert budget.headroom("goal") == pytest.approx(0.5)
     assert budget.shares(plan.OURS_DEFAULT, "goal") == pytest.approx([40, 60])
     assert budget.below_ceiling(plan.OURS_DEFAULT) == []
+
+
+def test_a_row_without_a_limit_on_passes_has_none():
+    free, limited = (
+        _settings(
+            Spec(name="any", kind="fixed", budget=100, settings=settings),
+            Settings(**SETUPS[SMALL].settings),
+            sources=2,
+            after=range(0),
+        )
+        for settings in ({}, {"most_passes": 12.0})
+    )
+    assert free.most_passes is None
+    assert limited.most_passes == 12.0

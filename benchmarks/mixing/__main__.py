@@ -83,7 +83,7 @@ def _specs(stage: str, records: Records, options: argparse.Namespace) -> Iterato
         ),
         "ceilings": lambda: plan.ceilings(records, targets, budgets=budgets, seeds=seeds),
         "more": lambda: plan.methods(records, targets, budgets=less, seeds=others),
-        "longer": lambda: plan.longer(targets, seeds=seeds),
+        "longer": lambda: plan.longer(targets, seeds=min(seeds, 2)),
         "evidence": lambda: plan.evidence(targets, seeds=seeds),
         "tenth": lambda: plan.tenth(targets, seeds=seeds),
         "proxies": lambda: plan.proxies(targets, seeds=seeds),

@@ -18,8 +18,10 @@ _TRAINING: dict[str, Any] = {
     "warmup": 0.05,
     "weight_decay": 0.1,
     "sampling": "mixed",
+    "most_passes": None,
     "select": "last",
 }
+"""A limit on passes is a setting of single rows: the one that is usual came after most of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,5 +59,7 @@ Rows of seed 0 change one thing of "c = 10, no anchor" or, with c = 1, have the 
 versions.
 
 Made by `python -m benchmarks.mixing` and `python -m benchmarks.mixing.table` on one NVIDIA H200
-(torch 2.11; TF32, and bf16 for the two largest models).
+(torch 2.11; TF32, and bf16 for the two largest models), but for the comparison of training steps
+with fresh batches, which was made on two cores of a CPU. Of the low-rank additions the third seed
+drew windows in passes, so that none came again before all had come; the others drew them anew.
 Every record is in `mixing.jsonl.gz`."""

@@ -42,9 +42,10 @@ _HEAD = """# Unlabelled text beside a target of few labels
 
 MiniLM (all-MiniLM-L6-v2) learns a target of 100 labelled examples. Before that, or beside it, it
 predicts hidden words of unlabelled text. Text of the target's domain is, for chemprot, the corpus
-`genes` (abstracts); for the other sets of scientific text the training texts of those beside it;
-for the tweets those of the other sets of tweets. Lines that stand in the target's own dev or test
-would be left out; there were none. With weights, product reviews and drama are among the text.
+`genes` (abstracts); for the other sets of scientific text the training texts of all such sets but
+itself; for the tweets those of the other sets of tweets. Lines that stand in the target's own dev
+or test would be left out; there were none. With weights, product reviews and drama are among the
+text.
 
 The target has the same examples, passes and learning rate in all rows of a seed; dev examples are
 not used, and what is scored is the model at the end. *Domain beside target* trains on both together
@@ -125,7 +126,7 @@ def _of_differences(questions: Mapping[tuple[str, ...], Scores]) -> str:
     every, sure = _differences(questions)
     return (
         f"Intervals without zero: {len(sure)} of {every} ({'; '.join(sure)}), where chance alone "
-        f"gives about {0.05 * every:.0f}."
+        f"gives five in a hundred."
     )
 
 

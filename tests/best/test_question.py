@@ -57,9 +57,12 @@ def test_what_half_of_the_examples_costs_says_what_to_do_next(few, tmp_path):
         records = [RunFolder(folder / str(part)).record() for part in (1, 2, 3, 4)]
         kept = {name: record["data"][name]["train"]["examples"] for record in records
                 for name in ("goal", "near")}  # fmt: skip
-        assert kept == {"target": {"goal": 9, "near": 240}, "sources": {"goal": 18, "near": 120}}[
-            each.whose
-        ]
+        assert (
+            kept
+            == {"target": {"goal": 9, "near": 240}, "sources": {"goal": 18, "near": 120}}[
+                each.whose
+            ]
+        )
     whole = [RunFolder(tmp_path / "best" / "candidates" / f"{found.chosen:03d}" / str(part))
              for part in (1, 2, 3, 4)]  # fmt: skip
     half = [RunFolder(folder / str(part)) for part in (1, 2, 3, 4)]

@@ -71,8 +71,7 @@ def _examples(search: Search, trial: Trial, whose: Whose) -> int:
 def _scores(candidates: Candidates, trial: Trial, whose: Whose) -> NDArray[np.float64] | None:
     """Of every example, held out once."""
     folders = [
-        candidates.half_folder(trial, part, whose)
-        for part in range(1, candidates.study.parts + 1)
+        candidates.half_folder(trial, part, whose) for part in range(1, candidates.study.parts + 1)
     ]
     if not all(folder.finished for folder in folders):
         return None
@@ -83,9 +82,7 @@ def _scores(candidates: Candidates, trial: Trial, whose: Whose) -> NDArray[np.fl
     return scores
 
 
-def _gain(
-    half: NDArray[np.float64], whole: Measured, *, parts: int
-) -> tuple[float, float, float]:
+def _gain(half: NDArray[np.float64], whole: Measured, *, parts: int) -> tuple[float, float, float]:
     (mean,), ((variance,),) = with_errors((whole.scores - half)[None], parts=parts)
     reach = float(t.ppf((1 + _LEVEL) / 2, df=len(half) - 1)) * float(np.sqrt(variance))
     return float(mean), float(mean) - reach, float(mean) + reach
