@@ -74,15 +74,16 @@ def _why(found: BestResult) -> str:
     assert found.worse is not None
     chance = probability_in_words(found.worse)
     sure = f"the probability that it is worse than the target alone is {chance}"
-    gain = "" if rival.gain is None else f" {gain_in_words(rival.gain, found)} an example;"
+    if rival.gain is not None:
+        sure = f"it gains {gain_in_words(rival.gain, found)}; {sure}"
     tried = (
         f"Chosen among {len(found.candidates)} candidates by {found.examples} examples, each held "
         f"out once"
     )
     if found.uses_sources:
-        return f"{tried}: {rival.words}.{gain.capitalize()} {sure}."
+        return f"{tried}: {rival.words}. {sure[0].upper()}{sure[1:]}."
     return (
-        f"{tried}. The best that uses sources, {rival.words}, is not used:{gain} {sure}, and at "
+        f"{tried}. The best that uses sources, {rival.words}, is not used: {sure}, and at "
         "most 10% is allowed."
     )
 
@@ -112,11 +113,10 @@ def _what_next(found: BestResult) -> list[str]:
     advice = ", then ".join(_MORE[each.whose] for each in sure)
     first = f"What to do next: {advice}." if sure else "Whether more data would help is not clear."
     said = [
-        f"{half_in_words(each, found)} are worth {gain_in_words(each.gain, found)} more than half "
-        "of them"
+        f"{gain_in_words(each.gain, found)} on {half_in_words(each, found)}"
         for each in found.halves
     ]
-    return [f"{first} {_sentence(listed(said))}, at the same number of steps."]
+    return [f"{first} Beside as many steps on half of them, training gains {listed(said)}."]
 
 
 def half_in_words(half: HalfResult, found: BestResult) -> str:
@@ -141,10 +141,6 @@ def _failed(found: BestResult) -> list[str]:
     return [
         f"{len(failed)} candidates could not be trained; the first: {first.words}: {first.error}"
     ]
-
-
-def _sentence(words: str) -> str:
-    return words[0].upper() + words[1:]
 
 
 def _shown(score: float | None, found: BestResult) -> str:
