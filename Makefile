@@ -5,9 +5,6 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PINS   := pyproject.toml constraints.txt
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# What the oracle of our Kronecker factors needs, without the torchvision it asks for and never
-# imports: torchvision from PyPI does not fit a CPU build of torch (docs/decisions/008-curvature.md).
-ORACLE := curvlinops-for-pytorch backpack-for-pytorch unfoldNd einconv einops linear_operator opt_einsum
 # Reaches the build of the package itself too.
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
@@ -61,7 +58,6 @@ $(VENV)/.installed: $(PINS) | $(BIN)/python
 $(VENV)/.installed-dev: $(VENV)/.installed
 	@echo "Installing the development tools into $(VENV) (once)…"
 	$(PIP) -e '.[dev]'
-	$(PIP) --no-deps $(ORACLE)
 	@touch $@
 
 # TRL needs no more than this, but stays out of $(VENV): each library is one whose versions may clash.

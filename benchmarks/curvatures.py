@@ -24,15 +24,7 @@ from torch import Tensor
 
 from benchmarks.bilevel import SOURCES, Bilevel
 from benchmarks.curvature_cost import cost
-from tawt.curvature import (
-    AdamDiagonal,
-    ConjugateGradient,
-    Curvature,
-    Dense,
-    Identity,
-    KroneckerFactored,
-    Neumann,
-)
+from tawt.curvature import AdamDiagonal, ConjugateGradient, Curvature, Dense, Identity
 from tawt.hypergradient import Alignment, Cosine, CurvatureWeighted
 from tawt.runs.record import circumstances
 
@@ -49,9 +41,6 @@ DAMPINGS = (0.001, 0.01, 0.1, 1.0)
 
 DAMPED: dict[str, Callable[[float], Curvature]] = {
     "Adam's diagonal": lambda damping: AdamDiagonal(damping=damping),
-    "K-FAC": lambda damping: KroneckerFactored(damping=damping, eigenvalues="products"),
-    "EKFAC": lambda damping: KroneckerFactored(damping=damping),
-    "Neumann, 20 terms": lambda damping: Neumann(damping=damping),
     "conjugate gradient, 20 iterations": lambda damping: ConjugateGradient(damping=damping),
 }
 _CHEAPEST = "cosine (no curvature)"

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from tawt.curvature import ConjugateGradient, Dense, Identity, KroneckerFactored, Neumann
+from tawt.curvature import ConjugateGradient, Dense, Identity
 from tawt.errors import TrainingError
 from tawt.gradients import gradient_of, trainable
 from tawt.hypergradient import Cosine, CurvatureWeighted
@@ -74,8 +74,6 @@ ALIGNMENTS = {
     "cosine": Cosine(),
     "identity": CurvatureWeighted(Identity()),
     "conjugate gradient": CurvatureWeighted(ConjugateGradient(damping=1.0, iterations=3)),
-    "neumann": CurvatureWeighted(Neumann(damping=1.0, terms=3)),
-    "kronecker": CurvatureWeighted(KroneckerFactored(damping=1.0)),
 }
 
 

@@ -44,7 +44,7 @@ model:
 weighting:
   preset: paper
   curvature:
-    kind: neumann
+    kind: conjugate-gradient
 training:
   batch_size: 16
   learning_rate: 1e-3
@@ -59,7 +59,7 @@ training:
         ("  widths: [16, 8]", "  width: [16, 8]", 7, ["`model.width`", "'widths'"]),
         ("  preset: paper", "  presett: paper", 9, ["`weighting.presett`", "'preset'"]),
         (
-            "    kind: neumann",
+            "    kind: conjugate-gradient",
             "    dampning: 1",
             11,
             ["`weighting.curvature.dampning`", "'damping'"],
@@ -106,14 +106,15 @@ def test_a_misspelt_field_is_named_with_its_line_and_the_right_one(
         ("  preset: paper", "  step_size: .nan", 9, "weighting.step_size"),
         ("  preset: paper", "  anchor: 1", 9, "weighting.anchor"),
         ("  preset: paper", "  ratio_bound: 0.5", 9, "weighting.ratio_bound"),
-        ("    kind: neumann", "    kind: newton", 11, "weighting.curvature.kind"),
-        ("    kind: neumann", "    iterations: 0", 11, "weighting.curvature.iterations"),
-        ("    kind: neumann", "    rank: 5", 11, "weighting.curvature.rank"),
-        ("    kind: neumann", "    kind: nystrom", 11, "weighting.curvature.kind"),
-        ("    kind: neumann", "    labels: true", 11, "weighting.curvature.labels"),
+        ("    kind: conjugate-gradient", "    kind: newton", 11, "weighting.curvature.kind"),
+        ("    kind: conjugate-gradient", "    iterations: 0", 11, "weighting.curvature.iterations"),
+        ("    kind: conjugate-gradient", "    rank: 5", 11, "weighting.curvature.rank"),
+        ("    kind: conjugate-gradient", "    kind: nystrom", 11, "weighting.curvature.kind"),
+        ("    kind: conjugate-gradient", "    kind: kfac", 11, "weighting.curvature.kind"),
+        ("    kind: conjugate-gradient", "    labels: true", 11, "weighting.curvature.labels"),
         (
-            "    kind: neumann",
-            "    {kind: ekfac, damping: 0}",
+            "    kind: conjugate-gradient",
+            "    {kind: adam, damping: 0}",
             11,
             "weighting.curvature.damping",
         ),
@@ -328,7 +329,7 @@ def test_overrides_replace_and_add(write):
     assert config.seed == 7
     assert config.training.batch_size == 4
     assert config.weighting.curvature.damping == 0.5
-    assert config.weighting.curvature.kind == "neumann"
+    assert config.weighting.curvature.kind == "conjugate-gradient"
     assert config.model.kind == "cnn"
     assert config.model.widths == [16, 8]
 

@@ -13,8 +13,6 @@ from tawt.curvature import (
     ConjugateGradient,
     Dense,
     Identity,
-    KroneckerFactored,
-    Neumann,
     WeightedHessian,
 )
 from tawt.gradients import dot, squared_norm, trainable
@@ -29,10 +27,6 @@ CURVATURES = {
     "conjugate gradient": lambda damping: ConjugateGradient(
         damping=damping, iterations=500, tolerance=1e-13
     ),
-    "neumann": lambda damping: Neumann(damping=damping, terms=100),
-    "kfac": lambda damping: KroneckerFactored(damping=damping, eigenvalues="products"),
-    "ekfac": lambda damping: KroneckerFactored(damping=damping),
-    "ekfac, given labels": lambda damping: KroneckerFactored(damping=damping, labels="given"),
     "dense": lambda damping: Dense(damping=damping),
 }
 

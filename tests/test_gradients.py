@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from tawt.curvature import ConjugateGradient, Dense, Identity, Neumann
+from tawt.curvature import ConjugateGradient, Dense, Identity
 from tawt.errors import TrainingError
 from tawt.gradients import add_scaled, dot, gradient_of, squared_norm, trainable, untouched
 from tawt.hypergradient import Cosine, CurvatureWeighted, hypergradient
@@ -260,7 +260,6 @@ def test_targets_are_combined_in_float32_or_better():
 SOLVES = {
     "identity": Identity(scale=5.0),
     "conjugate gradient": ConjugateGradient(damping=0.5, tolerance=1e-12),
-    "neumann": Neumann(damping=0.5, terms=500),
     "dense": Dense(damping=0.5),
 }
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
         ConjugateGradient,
         Dense,
         Identity,
-        KroneckerFactored,
-        Neumann,
     )
     from tawt.distance import task_distance
     from tawt.errors import TawtError
@@ -46,11 +44,9 @@ __all__ = [
     "Fixed",
     "Identity",
     "JointTraining",
-    "KroneckerFactored",
     "Mixture",
     "MixtureSampler",
     "MultiTaskModel",
-    "Neumann",
     "PreTraining",
     "Regression",
     "Settings",
@@ -76,8 +72,6 @@ _HOMES = {
         "ConjugateGradient",
         "Dense",
         "Identity",
-        "KroneckerFactored",
-        "Neumann",
     ),
     "distance": ("task_distance",),
     "errors": ("TawtError",),

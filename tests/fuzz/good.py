@@ -36,7 +36,7 @@ ARRAYS = {
         "unit": "task",
         "initial": {"near": 0.5, "far": 0.5},
         "alignment": "curvature",
-        "curvature": {"kind": "neumann", "damping": 0.1, "iterations": 3, "scale": 1.0},
+        "curvature": {"kind": "conjugate-gradient", "damping": 0.1, "iterations": 3, "scale": 1.0},
         "ratio_bound": 4.0,
     },
     "training": {"clip_norm": 1.0, "weight_decay": 0.1, "head_learning_rate": 0.1, "patience": 2},

@@ -7,57 +7,36 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from tawt.config.curvature_before import without_removed_fields
 from tawt.errors import ConfigError
 from tawt.modality import MOST, Section
 from tawt.per_example import Way
 from tawt.weighting.rule import check_sizes
 
-# The default of a field that is gone: run folders of before have it written out, to no effect.
-_OLD_RANK = 20
-
 
 class CurvatureConfig(Section):
     """How H⁻¹ is applied."""
 
-    kind: Literal["identity", "adam", "kfac", "ekfac", "conjugate-gradient", "neumann", "dense"] = (
-        "identity"
-    )
+    kind: Literal["identity", "adam", "conjugate-gradient", "dense"] = "identity"
     """Which approximation."""
     scale: float = Field(1.0, gt=0)
     """Identity: the constant."""
     damping: float = Field(0.01, ge=0)
     """Added to the Hessian's diagonal; for adam, as a share of its mean."""
     iterations: int = Field(20, ge=1, le=MOST)
-    """Conjugate gradient: most iterations. Neumann: terms."""
-    labels: Literal["sampled", "given"] = "sampled"
-    """K-FAC, EKFAC: of the model's own predictions, or those of the data."""
+    """Conjugate gradient: most iterations."""
 
     @model_validator(mode="before")
     @classmethod
-    def _name_what_replaced_nystrom(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping):
-            return values
-        if values.get("kind") == "nystrom":
-            raise ConfigError(
-                "`weighting.curvature.kind`: nystrom was removed; use conjugate-gradient with "
-                "`iterations` in place of `rank`: it gets more out of as many Hessian products, in "
-                "a fraction of the memory.",
-                place=("kind",),
-            )
-        if values.get("rank", _OLD_RANK) != _OLD_RANK:
-            raise ConfigError(
-                "`weighting.curvature.rank` belonged to `kind: nystrom`, which was removed; leave "
-                "it out, or use `kind: conjugate-gradient` and set `iterations`.",
-                place=("rank",),
-            )
-        return {name: value for name, value in values.items() if name != "rank"}
+    def _name_what_was_removed(cls, values: Any) -> Any:
+        return without_removed_fields(values) if isinstance(values, Mapping) else values
 
     @model_validator(mode="after")
     def _check_damping(self) -> CurvatureConfig:
-        if self.damping == 0 and self.kind in ("adam", "kfac", "ekfac"):
+        if self.damping == 0 and self.kind == "adam":
             raise ConfigError(
-                f"`weighting.curvature.damping` must be positive for `kind: {self.kind}`, which "
-                "has zeros to divide by.",
+                "`weighting.curvature.damping` must be positive for `kind: adam`, which has zeros "
+                "to divide by.",
                 place=("damping",),
             )
         return self

@@ -4,9 +4,7 @@
 |---|---|---|
 | `Identity` | a multiple of v | nothing |
 | `AdamDiagonal` | v over Adam's √v̂, entry by entry | nothing |
-| `KroneckerFactored` | solved layer by layer | a pass a source, eigenvectors of each layer |
 | `ConjugateGradient` | solved by conjugate gradient | one Hessian product an iteration |
-| `Neumann` | summed as a Neumann series | one Hessian product a term |
 | `Dense` | solved exactly, in float64 | one product per parameter: an oracle for small models |
 
 `docs/curvature.md` says which to choose.
@@ -17,8 +15,6 @@ from tawt.curvature.base import Curvature, WeightedHessian
 from tawt.curvature.conjugate_gradient import ConjugateGradient
 from tawt.curvature.dense import Dense
 from tawt.curvature.identity import Identity
-from tawt.curvature.kronecker import KroneckerFactored
-from tawt.curvature.neumann import Neumann
 
 __all__ = [
     "AdamDiagonal",
@@ -26,7 +22,5 @@ __all__ = [
     "Curvature",
     "Dense",
     "Identity",
-    "KroneckerFactored",
-    "Neumann",
     "WeightedHessian",
 ]

@@ -14,7 +14,7 @@ from tawt.given import counted_loss
 from tawt.gradients import Gradient, gradient_of, width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from torch.optim import Optimizer
 
@@ -29,7 +29,7 @@ class Curvature(ABC):
     """
 
     needs_hessian: bool
-    """Whether `solve` asks for the Hessian: its parameters, its losses or its products."""
+    """Whether `solve` asks for the Hessian: its parameters or its products."""
 
     @abstractmethod
     def solve(self, gradient: Gradient, hessian: WeightedHessian | None) -> Gradient:
@@ -74,17 +74,6 @@ class WeightedHessian:
         """What H is the second derivative by."""
         return self._parameters
 
-    def losses(self) -> Iterator[tuple[float, Tensor]]:
-        """ω_t and L_t on a fresh batch, graph attached, for every source with weight."""
-        return (
-            (weight, counted_loss(self._loss_of(name), task=name)[0])
-            for name, weight in self._weights.items()
-        )
-
-    def total(self) -> Tensor:
-        """Σ ω_t L_t on fresh batches, graph attached."""
-        return torch.stack([weight * loss for weight, loss in self.losses()]).sum()
-
     def filled(self, gradient: Gradient) -> Vector:
         """The gradient in float32 or better, zeros where its loss does not reach a parameter.
 
@@ -113,9 +102,17 @@ class WeightedHessian:
                     "`torch.compile`, or use `Cosine` or AdamDiagonal."
                 ) from error
 
+    def _objective(self) -> Tensor:
+        """Σ ω_t L_t on fresh batches, graph attached."""
+        losses = [
+            weight * counted_loss(self._loss_of(name), task=name)[0]
+            for name, weight in self._weights.items()
+        ]
+        return torch.stack(losses).sum()
+
     def _product(self, vector: Vector) -> Vector:
         if self._gradient is None:
-            self._gradient = gradient_of(self.total(), self._parameters, create_graph=True)
+            self._gradient = gradient_of(self._objective(), self._parameters, create_graph=True)
         # Entries that do not depend on any parameter (a linear loss) have no second derivative.
         pairs = [
             (entry, direction)
@@ -132,25 +129,3 @@ class WeightedHessian:
             allow_unused=True,
         )
         return self.filled(list(products))
-
-
-def flat(vector: Vector) -> Tensor:
-    """All entries end to end."""
-    return torch.cat([entry.detach().flatten() for entry in vector])
-
-
-def split(flattened: Tensor, *, like: Vector) -> Vector:
-    """Inverse of `flat`, in the shapes and precisions of `like`."""
-    pieces = torch.split(flattened, [entry.numel() for entry in like])
-    return [piece.view_as(entry).to(entry.dtype) for piece, entry in zip(pieces, like, strict=True)]
-
-
-def eigenvectors(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors of a symmetric matrix; all NaN where an entry is not finite.
-
-    LAPACK raises there, but a number that is not finite is a task's, whose update is skipped.
-    """
-    if not bool(torch.isfinite(matrix).all()):
-        return torch.full_like(matrix[0], torch.nan), torch.full_like(matrix, torch.nan)
-    values, vectors = torch.linalg.eigh(matrix)
-    return values, vectors

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from tawt.curvature.base import Curvature, flat, split
+from tawt.curvature.base import Curvature
 from tawt.errors import ConfigError, TrainingError, is_number, is_out_of_memory
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from tawt.curvature.base import WeightedHessian
+    from tawt.curvature.base import Vector, WeightedHessian
     from tawt.gradients import Gradient
 
 _LARGEST = 20_000  # parameters; H then takes 3.2 GB
@@ -46,7 +46,7 @@ class Dense(Curvature):
         """(H + λI)⁻¹ · gradient."""
         assert hessian is not None
         vector = hessian.filled(gradient)
-        right = flat(vector).double()
+        right = _flat(vector).double()
         if len(right) > _LARGEST:
             raise ConfigError(
                 f"The dense curvature writes the Hessian down and so takes at most {_LARGEST} "
@@ -54,13 +54,13 @@ class Dense(Curvature):
             )
         matrix = torch.stack(
             [
-                flat(hessian.product(split(basis, like=vector))).double()
+                _flat(hessian.product(_split(basis, like=vector))).double()
                 for basis in torch.eye(len(right), dtype=torch.float64, device=right.device)
             ]
         )
         matrix = (matrix + matrix.T) / 2
         matrix.diagonal().add_(self.damping)
-        return list(split(self._solved(matrix, right), like=vector))
+        return list(_split(self._solved(matrix, right), like=vector))
 
     def _solved(self, matrix: Tensor, right: Tensor) -> Tensor:
         if not bool(torch.isfinite(matrix).all() & torch.isfinite(right).all()):
@@ -82,3 +82,14 @@ class Dense(Curvature):
             "The Hessian of the sources' losses is singular, so the dense curvature cannot solve "
             f"with it at damping {self.damping:g}. Raise `damping`, to 0.01 for instance."
         )
+
+
+def _flat(vector: Vector) -> Tensor:
+    """All entries end to end."""
+    return torch.cat([entry.detach().flatten() for entry in vector])
+
+
+def _split(flattened: Tensor, *, like: Vector) -> Vector:
+    """Inverse of `_flat`, in the shapes and precisions of `like`."""
+    pieces = torch.split(flattened, [entry.numel() for entry in like])
+    return [piece.view_as(entry).to(entry.dtype) for piece, entry in zip(pieces, like, strict=True)]

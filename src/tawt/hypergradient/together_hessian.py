@@ -9,12 +9,11 @@ import torch
 from torch import Tensor
 
 from tawt.curvature import WeightedHessian
-from tawt.errors import TrainingError
 from tawt.given import counted_loss
 from tawt.hypergradient.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tawt.curvature.base import Vector
     from tawt.ranks import Buckets, Ranks
@@ -46,13 +45,6 @@ class TogetherHessian(WeightedHessian):
         self._ranks = ranks
         self._total: Tensor | None = None
 
-    def losses(self) -> Iterator[tuple[float, Tensor]]:
-        """Refused: what is seen in one process's batches is not all there is to see."""
-        raise TrainingError(
-            "This curvature looks into single batches (KroneckerFactored does), which cannot be "
-            "added up over processes. Use ConjugateGradient, AdamDiagonal or Identity, or `Cosine`."
-        )
-
     def product(self, vector: Vector) -> Vector:
         """H · vector, of all processes."""
         if self._total is None:
@@ -61,7 +53,7 @@ class TogetherHessian(WeightedHessian):
         own = self._ranks.attempt(lambda: super(TogetherHessian, self).product(vector), nothing)
         return self.filled(self._buckets.total(list(own)))
 
-    def total(self) -> Tensor:
+    def _objective(self) -> Tensor:
         """Σ ω_t n_r/n L_t, this process's part of the objective."""
         assert self._total is not None
         return self._total

@@ -124,8 +124,8 @@ def key(config: RunConfig) -> str:
         (True, False)
     """
     values = config.model_dump(mode="json", exclude={"name"})
-    # A field that is gone, at its default: runs made before are found under the keys they have.
-    values["weighting"]["curvature"]["rank"] = 20
+    # Fields that are gone, at their defaults: runs made before are found under the keys they have.
+    values["weighting"]["curvature"] |= {"rank": 20, "labels": "sampled"}
     for section, defaults in _CAME_SINCE.items():
         fields = values[section] if section else values
         for name, default in defaults.items():

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tawt.curvature import (
-    AdamDiagonal,
-    ConjugateGradient,
-    Curvature,
-    Dense,
-    Identity,
-    KroneckerFactored,
-    Neumann,
-)
+from tawt.curvature import AdamDiagonal, ConjugateGradient, Curvature, Dense, Identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,14 +27,9 @@ def curvature(settings: CurvatureConfig) -> Curvature:
     kinds: dict[str, Callable[[], Curvature]] = {
         "identity": lambda: Identity(scale=settings.scale),
         "adam": lambda: AdamDiagonal(damping=damping),
-        "kfac": lambda: KroneckerFactored(
-            damping=damping, eigenvalues="products", labels=settings.labels
-        ),
-        "ekfac": lambda: KroneckerFactored(damping=damping, labels=settings.labels),
         "conjugate-gradient": lambda: ConjugateGradient(
             damping=damping, iterations=settings.iterations
         ),
-        "neumann": lambda: Neumann(damping=damping, terms=settings.iterations),
         "dense": lambda: Dense(damping=damping),
     }
     return kinds[settings.kind]()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tawt import files
 from tawt.config import yaml_file
+from tawt.config.curvature_before import readable, removed_from
 from tawt.config.schema import RunConfig, difference, dumped, parsed
 from tawt.errors import ConfigError, RunError
 from tawt.files import locks
@@ -148,15 +149,20 @@ class RunFolder:
                 )
 
     def config(self) -> RunConfig:
-        """The configuration the run was started with."""
+        """The configuration the run was started with; a curvature that is gone is the default."""
+        return self._started_with()[0]
+
+    def _started_with(self) -> tuple[RunConfig, str | None]:
+        """The configuration, and the kind of its curvature if that is gone."""
         path = self.path / CONFIG
         if not path.exists():
             raise RunError(f"{self.path} is not a run folder: it has no {CONFIG}.")
         try:
             values, lines = yaml_file.read(path)
-            return parsed(values, source=str(path), lines=lines)
+            config = parsed(readable(values), source=str(path), lines=lines)
         except ConfigError as error:
             raise RunError(self._unreadable(path, error)) from error
+        return config, removed_from(values)
 
     def _unreadable(self, path: Path, error: ConfigError) -> str:
         first = path.read_text(encoding="utf-8", errors="replace").partition("\n")[0]
@@ -174,7 +180,9 @@ class RunFolder:
         Raises:
             RunError: The run is not finished, or its record is damaged.
         """
-        self.config()
+        _, removed = self._started_with()
+        if not self.finished and removed is not None:
+            raise RunError(self._cannot_go_on(removed))
         if not self.finished:
             raise RunError(f"{self.path} holds an unfinished run; finish it with --resume.")
         record = files.read_sealed(self.path / RECORD)
@@ -281,12 +289,22 @@ class RunFolder:
         }
 
     def _check_same(self, config: RunConfig) -> None:
-        changed = difference(config, kept=self.config())
+        kept, removed = self._started_with()
+        if removed is not None:
+            raise RunError(self._cannot_go_on(removed))
+        changed = difference(config, kept=kept)
         if changed is not None:
             raise RunError(
                 f"{self.path} was started with another configuration ({changed}); "
                 "use --overwrite to start again, or give another folder."
             )
+
+    def _cannot_go_on(self, removed: str) -> str:
+        return (
+            f"{self.path} was started with `weighting.curvature.kind: {removed}`, which was "
+            "removed, so it cannot be gone on with (a finished run can still be read); use "
+            "--overwrite to start again, or give another folder."
+        )
 
     def _visible(self) -> list[Path]:
         return [path for path in self.path.iterdir() if not path.name.startswith(".")]
