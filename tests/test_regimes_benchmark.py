@@ -9,11 +9,20 @@ import torch
 from benchmarks.mixing.records import Records, key_of
 from benchmarks.mixing.scores import with_interval
 from benchmarks.regimes.answers import HOW, findings_answer
-from benchmarks.regimes.arrays import noisy_labels, teachers
+from benchmarks.regimes.area import area
+from benchmarks.regimes.arrays import (
+    REPLACED,
+    RIGHT,
+    WRONG,
+    digits,
+    noisy_examples,
+    noisy_groups,
+    noisy_labels,
+    teachers,
+)
 from benchmarks.regimes.gating import GradientSimilarity
 from benchmarks.regimes.methods import DEFAULT, EQUAL, LITTLE, METHODS, MUCH, PICKED
 from benchmarks.regimes.plan import planned
-from benchmarks.regimes.problems import area
 from benchmarks.regimes.regimes import REGIMES
 from benchmarks.regimes.scores import CEILING, Table, tables
 from benchmarks.regimes.spec import Spec
@@ -49,6 +58,14 @@ def test_every_single_source_is_tried_and_no_method_that_is_left_out():
     assert alone == list(SOURCES)
     left_out = {"proportional", "temperature", "default, heads as trained", LITTLE, MUCH}
     assert {spec.method for spec in specs} == METHODS.keys() - left_out
+
+
+def test_single_groups_are_tried_and_single_examples_are_not():
+    specs = list(planned(["groups", "examples"], seeds=1, targets=["30 images"]))
+    alone = [spec.source for spec in specs if spec.method == "single"]
+    assert alone == list(REPLACED)
+    tried = ["target alone", "equal", "paper", "default", "hand-picked"]
+    assert [spec.method for spec in specs if spec.regime == "examples"] == tried
 
 
 def test_every_record_is_of_a_training_that_the_plan_has():
@@ -127,6 +144,50 @@ def test_copies_have_as_much_noise_as_they_say():
     shares = [float((labels != clean).double().mean()) for labels in others]
     # Of three labels one in three is drawn that was there.
     assert shares == pytest.approx([0.2 * 2 / 3, 0.4 * 2 / 3, 0.6 * 2 / 3, 2 / 3], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("made_of", "wrong"),
+    [
+        (noisy_groups, [share * 2 / 3 for share in REPLACED.values()]),
+        (noisy_examples, [0.0, 1.0]),
+    ],
+)
+def test_parts_of_a_source_have_as_many_wrong_labels_as_they_say(made_of, wrong):
+    problem = made_of(examples=30, seed=0)
+    [clean] = [task for task in digits(examples=30, seed=0).sources if task.name == "magnitude"]
+    [source] = problem.sources
+    every = np.arange(len(clean.train))
+    right = (source.train.batch(every).labels == clean.train.batch(every).labels).double().numpy()
+    found = problem.parts.means(1 - right)
+    assert [found[name] for name in problem.worth] == pytest.approx(wrong, abs=0.08)
+    picked = problem.of(problem.picked)
+    kept = np.isin(problem.parts.of_example, problem.picked)
+    assert problem.sizes == {"magnitude": len(every)}
+    assert picked.sizes == {"magnitude": kept.sum()}
+    assert picked.units.sizes == picked.sizes
+    first = clean.train.batch(every[kept][:10]).labels
+    assert torch.equal(picked.sources[0].train.batch(np.arange(10)).labels, first)
+
+
+@pytest.mark.parametrize(("regime", "shares"), [("groups", REPLACED), ("examples", (RIGHT, WRONG))])
+def test_weights_on_parts_of_a_source_leave_a_record_too(regime, shares):
+    def found(method):
+        spec = replace(spec_of(method), regime=regime)
+        return json.loads(json.dumps(trained(spec, NOWHERE)))
+
+    record, [first, *_, last] = found("default"), shares
+    assert record["worth"].keys() == record["weights"].keys() == set(shares)
+    assert record["weights"][first] > 1 > record["weights"][last]
+    assert record["area"] > 0.7
+    # An update after every quarter, with all examples of the source and of the target.
+    assert (record["steps"], record["updates"]) == (700, 4)
+    assert record["examples_measured"] == 4 * (1067 + 30)
+    equal = found("equal")
+    assert equal["weights"] == dict.fromkeys(shares, 1.0)
+    assert equal["area"] == 0.5
+    assert found("hand-picked")["area"] is None
+    assert found("target alone")["weights"] == {"digit": 1.0}
 
 
 def test_teachers_agree_as_their_angles_say():
@@ -221,6 +282,21 @@ def test_the_table_by_hand(records):
     assert "| hand-picked | 70.0 | +20.0, 1 of 2 |  | 1.0 |" in said
     assert "| digits | 2 | 0 | 0 | 2 | 0 | 0 |" in said
     assert "## Linear teachers" not in said
+
+
+def test_what_is_picked_by_hand_is_called_by_what_it_is():
+    found = [
+        made(method, score + seed / 100, seed=seed)
+        for seed in range(3)
+        for method, score in (("equal", 0.5), ("default", 0.52), ("paper", 0.4))
+    ]
+    found += [made("hand-picked", 0.45 + seed / 90, seed=seed) for seed in range(3)]
+    for record in found:
+        record["spec"]["regime"] = "groups"
+    said = page(Records.of([json.dumps(record) for record in found]))
+    assert "the default +2.0 (+2.0 to +2.0); groups picked by hand -4.9 (" in said
+    assert "; paper -10.0 (-10.0 to -10.0). The useful groups alone are worse than all" in said
+    assert "in 1 of 1 regimes (groups) and below them in none; another method with" in said
 
 
 def test_the_ceiling_is_chosen_on_dev_and_pays_for_all_that_was_tried(records):

@@ -6,8 +6,9 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from benchmarks.mixing.scores import listed, with_interval
-from benchmarks.regimes.methods import ALONE, DEFAULT, EQUAL, PICKED
+from benchmarks.regimes.methods import ALONE, DEFAULT, EQUAL, PICKED, SINGLE
 from benchmarks.regimes.regimes import REGIMES
+from benchmarks.regimes.scores import CEILING
 from tawt.significance import interval
 
 if TYPE_CHECKING:
@@ -29,36 +30,47 @@ def verdict(found: Sequence[Table]) -> str:
     ordered = [table for table in whole if (table.area(DEFAULT) or 0.0) >= _ORDERED]
     return (
         f"Beyond noise, the default ends above equal weights in {len(above)} of {len(whole)} "
-        f"regimes{_named(above)} and below them in {len(below)}{_named(below)}; another method "
-        f"with the same information ends above the default in {len(beaten)}{_named(beaten)}. "
-        f"Its weights put useful sources before useless ones with an area of at least {_ORDERED} "
-        f"in {len(ordered)}{_named(ordered)}."
+        f"regimes{_named(above)} and below them in {_count(below)}; another method with the same "
+        f"information ends above the default in {_count(beaten)}. Its weights put what is useful "
+        f"before what is not with an area of at least {_ORDERED} in {_count(ordered)}."
     )
 
 
 def section_answer(table: Table) -> str:
     """Of a regime's table."""
-    best = _best(table)
+    others, weighed = _others(table), REGIMES[table.name].weighed
+    best = max(others, key=lambda row: others[row]) if others else None
     called = {
         DEFAULT: "the default",
-        PICKED: "sources picked by hand",
-        best: f"the best of the other methods, {best}",
+        PICKED: f"{weighed} picked by hand",
+        best: f"the best of the other methods, {best}" if len(others) > 1 else best,
         ALONE: "the target alone",
     }
     points = {row: table.over(row, EQUAL) for row in called if row is not None}
     said = [f"{called[row]} {with_interval(each, HOW)}" for row, each in points.items() if each]
-    room = points[PICKED]
-    lost = " Knowing which sources are useful wins nothing that can be told from chance."
-    return f"Points beside equal weights: {'; '.join(said)}.{lost * (_sign(room) <= 0 < len(room))}"
+    return f"Points beside equal weights: {'; '.join(said)}.{_room(points[PICKED], weighed)}"
 
 
-def _best(table: Table) -> str | None:
-    """The method with the highest mean beside equal weights that is no relative of the default."""
+def _room(picked: Sequence[float], weighed: str) -> str:
+    """What knowing the useful ones is worth, where that is nothing.
+
+    Args:
+        picked: Points by which they are above all together.
+        weighed: What they are.
+    """
+    if not picked or _sign(picked) > 0:
+        return ""
+    if _sign(picked) < 0:
+        return f" The useful {weighed} alone are worse than all of them."
+    return f" Knowing which {weighed} are useful wins nothing that can be told from chance."
+
+
+def _others(table: Table) -> dict[str, float]:
+    """The mean beside equal weights of every method that is no relative of the default."""
     others = [row for row in table.rivals if not row.startswith(DEFAULT) and row != EQUAL]
     whole = len(table.rows[EQUAL])
     means = {row: table.over(row, EQUAL) for row in others}
-    tried = {row: mean(points) for row, points in means.items() if len(points) == whole}
-    return max(tried, key=lambda row: tried[row]) if tried else None
+    return {row: mean(points) for row, points in means.items() if len(points) == whole}
 
 
 def _better(table: Table) -> list[str]:
@@ -77,6 +89,10 @@ def _sign(points: Sequence[float]) -> int:
 
 def _named(found: Sequence[Table]) -> str:
     return f" ({listed([table.name for table in found])})" if found else ""
+
+
+def _count(found: Sequence[Table]) -> str:
+    return f"{len(found)}{_named(found)}" if found else "none"
 
 
 def findings_answer(counts: dict[bool, dict[str, int]]) -> str:
@@ -102,5 +118,5 @@ def left_out(table: Table) -> str:
     """Which methods the regime is without, and why."""
     reasons: dict[str, list[str]] = {}
     for name, why in REGIMES[table.name].left_out.items():
-        reasons.setdefault(why, []).append(name)
+        reasons.setdefault(why, []).append(CEILING if name == SINGLE else name)
     return " ".join(f"Left out: {listed(names)}, since {why}." for why, names in reasons.items())

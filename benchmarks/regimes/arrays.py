@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from benchmarks.regimes.parts import Parts
 from benchmarks.regimes.problems import Problem
 from tawt.arrays import classification
 from tawt.arrays.networks import MLP
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from tawt.tasks import Task
 
 REPLACED = {"0% replaced": 0.0, "20%": 0.2, "40%": 0.4, "60%": 0.6, "100%": 1.0}
-"""The share of a source's labels that are drawn at random instead."""
+"""The share of a source's or a group's labels that are drawn at random instead."""
+REPLACED_ANYWHERE = 0.6
+"""The same of a source whose noise is in no groups."""
+RIGHT, WRONG = "right labels", "wrong labels"
 TEACHERS: dict[str, tuple[float | None, int]] = {
     "0°": (0.0, 200),
     "30°": (30.0, 300),
@@ -34,6 +38,8 @@ TEACHERS: dict[str, tuple[float | None, int]] = {
     "coins, others": (None, 300),
 }
 """A source's angle to the target's teacher, if it has a teacher, and its examples."""
+_HELPFUL = "magnitude"
+"""The source of digits that noise is put into."""
 _IMAGE, _WIDTHS = (8, 8), (64, 32)
 _INPUTS, _HIDDEN, _HELD_OUT = 40, 16, 1000
 _FEWEST_HELPFUL = 90.0  # degrees, from which labels say nothing of the target's
@@ -55,17 +61,60 @@ def digits(*, examples: int, seed: int) -> Problem:
 def noisy_labels(*, examples: int, seed: int) -> Problem:
     """Copies of a source that helps digits, with ever more labels replaced at random."""
     whole = digits(examples=examples, seed=seed)
-    source = next(task for task in whole.sources if task.name == "magnitude")
-    batch = source.train.batch(np.arange(len(source.train)))
-    images, labels = batch.inputs.numpy(), batch.labels.numpy()
+    images, labels = _helpful(whole)
     draw = np.random.default_rng(derived_seed(seed, "noisy labels"))
-    sources = []
-    for name, share in REPLACED.items():
-        wrong = draw.random(len(labels)) < share
-        given = np.where(wrong, draw.integers(labels.max() + 1, size=len(labels)), labels)
-        sources.append(classification(name, train=(images, given)))
+    sources = [
+        classification(name, train=(images, _partly_drawn(labels, share, draw)))
+        for name, share in REPLACED.items()
+    ]
     worth = {name: 1 - share for name, share in REPLACED.items()}
     return replace(whole, sources=sources, worth=worth, picked=(next(iter(REPLACED)),))
+
+
+def noisy_groups(*, examples: int, seed: int) -> Problem:
+    """The same source once, in groups of examples with ever more labels replaced at random."""
+    whole = digits(examples=examples, seed=seed)
+    images, labels = _helpful(whole)
+    draw = np.random.default_rng(derived_seed(seed, "noisy groups"))
+    groups = draw.permutation(np.arange(len(labels)) % len(REPLACED))
+    given = _partly_drawn(labels, np.array([*REPLACED.values()])[groups], draw)
+    return replace(
+        whole,
+        sources=[classification(_HELPFUL, train=(images, given))],
+        worth={name: 1 - share for name, share in REPLACED.items()},
+        picked=(next(iter(REPLACED)),),
+        parts=Parts(unit="group", of_example=np.array([*REPLACED])[groups]),
+    )
+
+
+def noisy_examples(*, examples: int, seed: int) -> Problem:
+    """The same source once, some of whose labels are replaced at random."""
+    whole = digits(examples=examples, seed=seed)
+    images, labels = _helpful(whole)
+    draw = np.random.default_rng(derived_seed(seed, "noisy examples"))
+    given = _partly_drawn(labels, REPLACED_ANYWHERE, draw)
+    return replace(
+        whole,
+        sources=[classification(_HELPFUL, train=(images, given))],
+        worth={RIGHT: 1.0, WRONG: 0.0},
+        picked=(RIGHT,),
+        parts=Parts(unit="example", of_example=np.where(given == labels, RIGHT, WRONG)),
+    )
+
+
+def _helpful(whole: Problem) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Images and labels of the source that noise is put into."""
+    source = next(task for task in whole.sources if task.name == _HELPFUL)
+    batch = source.train.batch(np.arange(len(source.train)))
+    return batch.inputs.numpy(), batch.labels.numpy()
+
+
+def _partly_drawn(
+    labels: NDArray[Any], share: float | NDArray[Any], draw: np.random.Generator
+) -> NDArray[Any]:
+    """Labels of which a share, on average, is drawn at random among all that there are."""
+    drawn = draw.random(len(labels)) < share
+    return np.where(drawn, draw.integers(labels.max() + 1, size=len(labels)), labels)
 
 
 def teachers(*, examples: int, seed: int) -> Problem:

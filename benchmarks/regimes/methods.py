@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchmarks.regimes.gating import GradientSimilarity
-from tawt.config.presets import PRESETS
+from tawt.config.presets import FINER, PRESETS
 from tawt.modality import modality_named
 from tawt.weighting import Fixed, TargetAware, UpdateRule, Weighting
 from tawt.weighting.bandit import Bandit
@@ -16,7 +16,7 @@ from tawt.weighting.excess_loss import ExcessLoss
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchmarks.regimes.problems import Problem
+    from benchmarks.regimes.problems import Problem, Unit
     from tawt.training import Settings
 
 TARGET_SHARE = PRESETS["robust"].target_share
@@ -39,8 +39,8 @@ class Method:
     size_power: float = 0.0
     """Weights that are fixed: of a source, its size to this power."""
     sources: Literal["all", "picked", "single"] = "all"
-    rule: UpdateRule = field(default_factory=UpdateRule.robust)
-    """Of weights that are target-aware."""
+    rule: UpdateRule | None = None
+    """Of weights that are target-aware; by default, the usual one of what they are put on."""
     by_size: bool = False
     """Whether steps are drawn by size, in passes over all examples."""
     as_default: bool = False
@@ -50,30 +50,37 @@ class Method:
     training: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the training."""
 
-    def settings(self, usual: Settings, *, kind: str) -> Settings:
+    def settings(self, usual: Settings, *, kind: str, unit: Unit) -> Settings:
         """Of the training.
 
         Args:
             usual: Of the regime.
             kind: Of data.
+            unit: What weights are put on.
         """
-        changed = {**(robust_training(kind) if self.as_default else {}), **self.training}
+        default = robust_training(kind, unit) if self.as_default else {}
+        changed = {**default, **self.training}
         if self.by_size:
             assert usual.steps is not None
             changed |= {"sampling": "size", "steps": None, "update_every": usual.steps // ROUNDS}
         return replace(usual, **changed)
 
 
-def robust_training(kind: str) -> dict[str, Any]:
+def robust_training(kind: str, unit: Unit) -> dict[str, Any]:
     """What the preset `robust` sets in the section `training`.
 
     Args:
         kind: Of data.
+        unit: What weights are put on.
 
     Example:
-        >>> robust_training("text")["measure_through"]
+        >>> robust_training("text", "task")["measure_through"]
         'fitted heads'
+        >>> robust_training("digits", "group")
+        {'sampling': 'weight', 'gradient_examples': 128, 'head_epochs': 5}
     """
+    if unit != "task":
+        return dict(FINER.training)
     own = modality_named(kind).robust_defaults.get("training", {})
     return {**PRESETS["robust"].training, **own}
 
@@ -84,6 +91,7 @@ _BEFORE = {"gradient_examples": 128, "head_epochs": 5}
 _BOUNDED = UpdateRule.bounded()
 ALONE, EQUAL, PICKED, SINGLE = "target alone", "equal", "hand-picked", "single"
 DEFAULT, BEFORE, PAPER = "default", "robust before", "paper"
+BOUNDED_STEPS = "default, bounded steps"
 HEADS_AS_TRAINED, HEADS_FITTED = "default, heads as trained", "default, fitted heads"
 LITTLE, MUCH = "default, target's share 0.1", "default, target's share 0.5"
 METHODS: Mapping[str, Method] = {
@@ -101,7 +109,7 @@ METHODS: Mapping[str, Method] = {
     DEFAULT: Method(kind="target-aware", as_default=True),
     HEADS_AS_TRAINED: Method(kind="target-aware", as_default=True, training=_AS_TRAINED),
     HEADS_FITTED: Method(kind="target-aware", as_default=True, training=_FITTED),
-    "default, bounded steps": Method(kind="target-aware", as_default=True, rule=_BOUNDED),
+    BOUNDED_STEPS: Method(kind="target-aware", as_default=True, rule=_BOUNDED),
     LITTLE: Method(kind="target-aware", as_default=True, target_share=0.1),
     MUCH: Method(kind="target-aware", as_default=True, target_share=0.5),
     "DoGE": Method(kind="doge", as_default=True, training=_PEERS),
@@ -111,6 +119,12 @@ METHODS: Mapping[str, Method] = {
     PICKED: Method(kind="fixed", sources="picked"),
     SINGLE: Method(kind="fixed", sources="single"),
 }
+ON_TASKS = tuple(
+    name
+    for name, method in METHODS.items()
+    if method.kind not in ("alone", "fixed", "target-aware")
+)
+"""Those that weigh whole tasks, and nothing finer."""
 
 
 def weighting(
@@ -130,14 +144,14 @@ def weighting(
         seed: Of the run.
         reference: Losses of a model that was trained with equal weights, for excess losses.
     """
-    target, names = problem.target.name, list(problem.names)
+    target, names = problem.target.name, list(problem.sizes)
     share = (method.target_share or TARGET_SHARE) if is_joint else None
     given: dict[str, Any] = {"sources": names, "target": target, "target_share": share}
     authors = {**given, "target_share": "learned" if is_joint else None}
     makers: dict[str, Callable[[], Weighting]] = {
         "fixed": lambda: _fixed(problem, power=method.size_power, is_joint=is_joint),
         "target-aware": lambda: TargetAware(
-            **authors if method.by_size else given, rule=method.rule
+            **authors if method.by_size else given, rule=method.rule, units=problem.units
         ),
         "doge": lambda: DoGE(**given, step_size=_DOGE_STEP),
         "bandit": lambda: Bandit(**given, exploration=_EXPLORED, seed=seed),

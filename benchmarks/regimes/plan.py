@@ -18,6 +18,7 @@ _SOURCES: dict[str, Sequence[str]] = {
     "digits": DIGITS_TASKS[1:],
     "noisy labels": tuple(REPLACED),
     "teachers": tuple(TEACHERS),
+    "groups": tuple(REPLACED),
 }
 
 
@@ -48,7 +49,7 @@ def planned(
 
 
 def sources_of(regime: str, target: str) -> Sequence[str]:
-    """Names of a target's sources."""
+    """Names of a target's sources, or of the groups in the one there is, to be tried alone."""
     problem = REGIMES[regime].problem
     return TARGETS[target].names if problem == "tagging" else _SOURCES[problem]
 

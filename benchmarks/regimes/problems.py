@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from tawt.tasks.examples import Subset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from benchmarks.regimes.parts import Parts
     from tawt.tasks import MultiTaskModel, Task
+    from tawt.units import Units
+
+Unit = Literal["task", "group", "example"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,16 +26,29 @@ class Problem:
     target: Task
     sources: Sequence[Task]
     worth: Mapping[str, float]
-    """Of each source: one that is worth more should have more weight."""
+    """Of each source, or part of it: what is worth more should have more weight."""
     picked: tuple[str, ...]
-    """The sources that someone who knows them would take."""
+    """The sources, or parts, that someone who knows them would take."""
     model: Callable[[Sequence[Task]], MultiTaskModel]
     """Makes the untrained model of some tasks."""
+    parts: Parts | None = None
+    """Of the one source, where weights are on groups or examples of it."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the sources."""
-        return tuple(task.name for task in self.sources)
+        """Of the sources, or of the parts of the one there is."""
+        return tuple(task.name for task in self.sources) if self.parts is None else (*self.worth,)
+
+    @property
+    def unit(self) -> Unit:
+        """What weights are put on."""
+        return "task" if self.parts is None else self.parts.unit
+
+    @property
+    def units(self) -> Units | None:
+        """The same of the one source, where it is not whole."""
+        found = [self.parts.units(task.name) for task in self.sources if self.parts is not None]
+        return found[0] if found else None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -36,29 +56,14 @@ class Problem:
         return {task.name: len(task.train) for task in self.sources}
 
     def of(self, names: Iterable[str]) -> Problem:
-        """The same with some of the sources."""
+        """The same with some of the sources, or with some parts of the one there is."""
         wanted = set(names)
-        return replace(self, sources=[task for task in self.sources if task.name in wanted])
-
-
-def area(weights: Mapping[str, float], worth: Mapping[str, float]) -> float | None:
-    """How often the better of two sources has the larger weight; equal weights count a half.
-
-    Where worth is one or nothing it is the area under the curve of useful against useless sources.
-
-    Args:
-        weights: Of the sources, and of others that do not matter.
-        worth: Of every source.
-
-    Example:
-        >>> area({"near": 0.6, "far": 0.2, "noise": 0.2}, {"near": 1.0, "far": 1.0, "noise": 0.0})
-        0.75
-    """
-    if not worth.keys() <= weights.keys():
-        return None
-    pairs = [
-        (weights[first] - weights[second]) * (worth[first] - worth[second])
-        for first, second in combinations(worth, 2)
-        if worth[first] != worth[second]
-    ]
-    return sum(0.5 if pair == 0 else float(pair > 0) for pair in pairs) / len(pairs)
+        if self.parts is None or not wanted:
+            return replace(self, sources=[task for task in self.sources if task.name in wanted])
+        kept = np.flatnonzero(np.isin(self.parts.of_example, [*wanted]))
+        [whole] = self.sources
+        return replace(
+            self,
+            sources=[replace(whole, train=Subset(whole.train, kept))],
+            parts=replace(self.parts, of_example=self.parts.of_example[kept]),
+        )

@@ -127,6 +127,8 @@ def tables(records: Records) -> Iterable[Table]:
 
 def _searched(records: Records, name: str, *, encoder: str | None) -> dict[Case, Cell]:
     """Of every case in which all that is searched has been trained."""
+    if SINGLE not in REGIMES[name].methods:
+        return {}
     tried: dict[Case, list[Record]] = {}
     for method in (PICKED, SINGLE):
         for record in records.matching(regime=name, encoder=encoder, method=method):

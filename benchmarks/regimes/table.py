@@ -116,6 +116,8 @@ def _findings(records: Records, found: list[Table]) -> Iterator[str]:
         for useful, by_verdict in counts.items():
             for said, count in by_verdict.items():
                 total[useful][said] += count
+        if not any(count for by_verdict in counts.values() for count in by_verdict.values()):
+            continue
         cells = [str(counts[useful][said]) for useful in (True, False) for said in _VERDICTS]
         rows.append(f"| {table.name} | {' | '.join(cells)} |")
     yield "## What was said of sources"

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from benchmarks.regimes.arrays import digits, noisy_labels, teachers
+from benchmarks.regimes.area import area
+from benchmarks.regimes.arrays import (
+    digits,
+    noisy_examples,
+    noisy_groups,
+    noisy_labels,
+    teachers,
+)
 from benchmarks.regimes.head_first import Anew, HeadFirst
 from benchmarks.regimes.methods import EQUAL, METHODS, ROUNDS, Method, weighting
-from benchmarks.regimes.problems import Problem, area
 from benchmarks.regimes.regimes import REGIMES, Regime
 from benchmarks.regimes.tagging import tagging
 from tawt.training import JointTraining, PreTraining, SingleTask, train
@@ -24,6 +30,7 @@ from tawt.training.evaluation import evaluate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchmarks.regimes.problems import Problem
     from benchmarks.regimes.spec import Spec
     from tawt.tasks import MultiTaskModel, Task
     from tawt.training import Paradigm, Settings, TrainingResult
@@ -75,14 +82,13 @@ def trained(spec: Spec, place: Place) -> dict[str, Any]:
         "score": scores[metric],
         "scores": scores,
         "dev": dev[metric],
-        "weights": found.weights,
-        "area": area(found.weights, whole.worth),
+        **_ordered(found, problem),
         "worth": whole.worth,
         "findings": {name: finding.to_json() for name, finding in found.findings.items()},
         "warnings": found.warnings,
         "passes": found.passes,
         "steps": found.steps,
-        **_spent(found, problem, method.settings(regime.settings, kind=regime.kind)),
+        **_spent(found, problem, _settings(method, problem, regime)),
         "seconds": round(seconds, 2),
         "processor_seconds": round(processor, 2),
     }
@@ -93,7 +99,13 @@ def _problem(spec: Spec, regime: Regime, place: Place) -> Problem:
     if regime.problem == "tagging":
         assert place.encoder is not None
         return tagging(spec.target, **given, texts=Path(place.texts), encoder=place.encoder)
-    makers = {"digits": digits, "noisy labels": noisy_labels, "teachers": teachers}
+    makers = {
+        "digits": digits,
+        "noisy labels": noisy_labels,
+        "teachers": teachers,
+        "groups": noisy_groups,
+        "examples": noisy_examples,
+    }
     return makers[regime.problem](**given)
 
 
@@ -118,7 +130,7 @@ def _fitted(
     tasks = [*problem.sources, replace(problem.target, dev=None)]
     model = problem.model(tasks)
     is_joint = regime.paradigm == "joint"
-    settings = method.settings(regime.settings, kind=regime.kind)
+    settings = _settings(method, problem, regime)
     alone = method.kind == "alone"
     weighs = None
     if not alone:
@@ -135,6 +147,10 @@ def _fitted(
         on_progress=Anew(model.heads[problem.target.name]),
     )
     return model, found
+
+
+def _settings(method: Method, problem: Problem, regime: Regime) -> Settings:
+    return method.settings(regime.settings, kind=regime.kind, unit=problem.unit)
 
 
 def _paradigm(regime: Regime, method: Method) -> Paradigm:
@@ -163,12 +179,24 @@ def _mean_loss(model: MultiTaskModel, task: Task, place: Place) -> float:
     return float(task.kind.losses(outputs, batch.labels).mean())
 
 
+def _ordered(found: TrainingResult, problem: Problem) -> dict[str, Any]:
+    """Final weights, and how well they are in the order of what has them is worth."""
+    weights, worth, parts = found.weights, problem.worth, problem.parts
+    if parts is None or not problem.sources:
+        return {"weights": weights, "area": area(weights, worth)}
+    assert found.outcome is not None
+    factors = parts.factors(found.outcome.weights, problem.sources[0].name)
+    return {"weights": parts.means(factors), "area": parts.area(factors, worth)}
+
+
 def _spent(found: TrainingResult, problem: Problem, settings: Settings) -> dict[str, int]:
     """Updates, and the examples whose gradients (or losses) they took."""
     sizes, target, measured = problem.sizes, problem.target, 0
+    # Units finer than tasks are measured by all examples of their source.
+    most = settings.gradient_examples if problem.units is None else sum(sizes.values())
     for update in found.history:
         names = [name for name in sizes if update.alignments.get(name) is not None]
-        measured += sum(min(sizes[name], settings.gradient_examples) for name in names)
+        measured += sum(min(sizes[name], most) for name in names)
         if update.target_norm is not None:
             seen = len(target.train) // (1 if update.target_half is None else 2)
             measured += min(seen, settings.target_examples or settings.gradient_examples)

@@ -13,15 +13,14 @@ import torch
 from tawt.errors import ConfigError, TrainingError, WeightsError, is_number, is_whole
 from tawt.given import names_of
 from tawt.ranks import Ranks
-from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
 from tawt.weighting.halves import check_half, way_of
 from tawt.weighting.means import MeanAlignments
-from tawt.weighting.measurable import measurable, measuring
 from tawt.weighting.outcome import Outcome
 from tawt.weighting.skipping import reason_to_skip
 from tawt.weighting.starting import check_roles, convex, initial_weights
 from tawt.weighting.states import check_keys, checked_tensor, plain
+from tawt.weighting.together import measuring_together
 from tawt.weighting.writing import plain_numbers, written
 from tawt.weights import History
 
@@ -164,10 +163,10 @@ class HeldTarget(Weighting):
                 f"{type(self).__name__} measures on fresh batches; pass the representation and "
                 "`loss_of` to `update`."
             )
-        parameters, modules = measurable(representation, touching, ranks)
-        if ranks.several:
-            check_alike(ranks, fingerprint_of(self, parameters, way=way_of(target_half)))
-        with measuring(parameters, modules):
+        together = measuring_together(
+            self, representation, touching=touching, ranks=ranks, way=way_of(target_half)
+        )
+        with together as (parameters, _):
             measured = self._measured(parameters, loss_of=loss_of, ranks=ranks)
         reason = self._problem(measured)
         if reason is None:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tawt.errors import TrainingError, WeightsError
+from tawt.errors import WeightsError
 from tawt.given import names_of
 from tawt.gradients import trainable
-from tawt.hypergradient import (
-    Cosine,
-    Hypergradient,
-    LossesOf,
-    LossOf,
-    OwnAlignment,
-    hypergradient,
-    target_direction,
-)
 from tawt.ranks import Ranks
-from tawt.weighting.agreeing import check_alike, fingerprint_of
 from tawt.weighting.base import Weighting
-from tawt.weighting.halves import check_half, intervals_are_due, way_of
+from tawt.weighting.by_batches import measured_on_batches
+from tawt.weighting.by_steps import hold_target, measured_by_steps
+from tawt.weighting.halves import check_half, intervals_are_due
+from tawt.weighting.judging import judged
 from tawt.weighting.means import MeanAlignments
-from tawt.weighting.measurable import measurable, measuring
 from tawt.weighting.movers import mover_for
 from tawt.weighting.observable import check_observable, shares_of
 from tawt.weighting.observing import Observer
@@ -33,8 +24,7 @@ from tawt.weighting.skipping import reason_to_skip
 from tawt.weighting.starting import check_roles, convex, started, usual_rule
 from tawt.weighting.states import check_keys, check_names
 from tawt.weighting.writing import written
-from tawt.weights import Finding, History, Initial, WeightUpdate, findings
-from tawt.weights.findings import alignments_of, projections_of
+from tawt.weights import History
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,8 +33,10 @@ if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
     from torch.optim import Optimizer
 
+    from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment
     from tawt.units import Units
     from tawt.weighting.leads import Shown
+    from tawt.weights import Finding, Initial, WeightUpdate
 
 _log = logging.getLogger(__name__)
 
@@ -181,19 +173,8 @@ class TargetAware(Weighting):
             touching: Other modules that it runs.
             group: Processes that train together.
         """
-        observer, ranks = self.observing(), Ranks.of(group)
-        parameters, modules = measurable(representation, touching, ranks)
-        if ranks.several:
-            check_alike(ranks, fingerprint_of(self, parameters, way="aim"))
-        with measuring(parameters, modules):
-            found = target_direction(
-                parameters,
-                targets=self.target,
-                loss_of=loss_of,
-                alignment=self.rule.alignment,
-                ranks=ranks,
-            )
-        observer.aim(found, parameters)
+        ranks = Ranks.of(group)
+        hold_target(self, representation, loss_of=loss_of, touching=touching, ranks=ranks)
 
     def observe(
         self, representation: nn.Module | Iterable[Tensor], tasks: str | Mapping[str, float]
@@ -269,28 +250,19 @@ class TargetAware(Weighting):
         check_half(target_half)
         ranks = Ranks.of(group)
         if loss_of is losses_of is representation is None:
-            return self._update_by_steps(ranks, step)
-        if loss_of is None:
-            raise TrainingError(
-                "`update` needs the representation and `loss_of`, to measure on fresh batches; or "
-                "neither, to go by the training steps that were observed."
-            )
-        parameters, modules = measurable(representation, touching, ranks)
-        if ranks.several:
-            check_alike(ranks, fingerprint_of(self, parameters, way=way_of(target_half)))
-        with measuring(parameters, modules):
-            measured = hypergradient(
-                parameters,
-                weights=self.weights,
-                targets=self.target,
-                loss_of=loss_of,
-                losses_of=losses_of,
-                alignment=self.rule.alignment,
-                own_alignment=self._own_alignment,
-                modules=modules,
-                way=self.rule.way,
-                ranks=ranks,
-            )
+            competing = self._stepping.competing
+            seen = measured_by_steps(self, competing=competing, ranks=ranks)
+            return self._move(seen.measured, seen.problem, ranks, step, watched=seen.watched)
+        measured = measured_on_batches(
+            self,
+            representation,
+            loss_of=loss_of,
+            losses_of=losses_of,
+            own_alignment=self._own_alignment,
+            touching=touching,
+            ranks=ranks,
+            target_half=target_half,
+        )
         reason = reason_to_skip(measured, self.target, first=not self.history.updates)
         return self._move(measured, reason, ranks, step, half=target_half)
 
@@ -311,39 +283,21 @@ class TargetAware(Weighting):
         cannot be told from anything then. Of one source there is nothing to say either: it leads
         nobody. Believe what is said of targets of twelve examples or more.
         """
-        in_halves = any(update.target_half is not None for update in self.history)
-        if self.observer.has_seen or not self.judges_sources or not in_halves:
+        if self.observer.has_seen or not self.judges_sources:
             return {}
-        sources = [name for name in self.weights.names if name not in self.target]
-        began = dict(zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True))
-        shows_cosines = isinstance(self.rule.alignment, Cosine)
-        views = (alignments_of, projections_of) if shows_cosines else (alignments_of,)
-        found = findings(self.history, sources, initial=began, views=views)
-        ends = self._intervals(None)
-        return {
-            name: replace(finding, weight_interval=ends.get(name))
-            for name, finding in found.items()
-        }
+        return judged(
+            self.history,
+            [name for name in self.weights.names if name not in self.target],
+            initial=dict(
+                zip(self.weights.names, self._stepping.initial.exp().tolist(), strict=True)
+            ),
+            alignment=self.rule.alignment,
+            intervals=self._intervals(None),
+        )
 
     def _intervals(self, watched: Shown | None) -> dict[str, tuple[float, float]]:
         found = self._mover.intervals(watched)
         return {self.weights.names[place]: ends for place, ends in found.items()}
-
-    @property
-    def _watched(self) -> Shown:
-        """What training steps have shown of the sources, and targets, that compete."""
-        places = self._stepping.competing.nonzero().flatten().tolist()
-        return self.observer.leads.among([self.weights.names[place] for place in places])
-
-    def _update_by_steps(self, ranks: Ranks, step: int | None) -> WeightUpdate:
-        """Move the weights by the training steps that were observed since the last update."""
-        observer = self.observing()
-        if ranks.several:
-            check_alike(ranks, fingerprint_of(self, [], way="training steps"))
-        found = observer.settled(ranks)
-        measured = found.as_measured(self.weights.units, self.target, self.rule.alignment.scale)
-        watched = self._watched if observer.has_seen else None
-        return self._move(measured, found.problem, ranks, step, watched=watched)
 
     def _move(
         self,
