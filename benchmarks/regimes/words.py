@@ -48,5 +48,5 @@ FOOT = """## The methods
 - **hand-picked**: equal weights on the useful sources alone; of noisy copies or groups the clean
   one, of examples those with right labels.
 
-Made by `python -m benchmarks.regimes` and `python -m benchmarks.regimes.table` on a CPU,
-one thread to a training (torch 2.13, fp32). Every record is in `regimes.jsonl.gz`."""
+Made by `python -m benchmarks.regimes` and `python -m benchmarks.regimes.table` in fp32: tagging on
+one NVIDIA H200 (torch 2.11), all else on a CPU, one thread to a training (torch 2.13). Every record is in `regimes.jsonl.gz`."""
