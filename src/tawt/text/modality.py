@@ -118,6 +118,7 @@ class TextModality(Modality[D, EncoderConfig]):
     ) -> list[Task]:
         """The tasks of these names. Only targets keep their held-out examples."""
         from tawt.text.building import check_learnable, cutting_of, task_of
+        from tawt.text.heads import check_heads
 
         cutting = cutting_of(model)
         said: list[str] = []
@@ -138,6 +139,7 @@ class TextModality(Modality[D, EncoderConfig]):
                 name, model, cutting, held_out=held_out, seed=seed
             )
             said += warnings
+        check_heads([*made.values()])
         for warning in said:  # not before it is clear that there is no error
             DATA_LOG.warning("%s", warning)
         return [made[name] for name in names]
@@ -276,11 +278,13 @@ class Text(TextModality[TextData]):
         return data.tasks[name].kind
 
     def wanted(self, data: TextData, name: str) -> Wanted:
-        """Labels and metric, where the section says which."""
+        """Labels, metric and head, where the section says which."""
         from tawt.text.kinds import Wanted
 
         task = data.labelled[name]
-        return Wanted(labels=task.labels, metric=task.metric, positive=task.positive)
+        return Wanted(
+            labels=task.labels, metric=task.metric, positive=task.positive, head=task.head
+        )
 
     def instead(self, data: TextData, name: str) -> str:
         """Another column or field of the file."""
