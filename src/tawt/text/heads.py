@@ -48,6 +48,17 @@ def check_heads(tasks: Sequence[Task]) -> None:
                 )
 
 
+def have_the_same_labels(one: Task, other: Task) -> bool:
+    """Whether two tasks label with the same names; a small one may not show all of them.
+
+    Args:
+        one: A task.
+        other: Another, of the same kind.
+    """
+    ours, theirs = (set(_labels(task)) - {_OUTSIDE} for task in (one, other))
+    return bool(ours & theirs) and (ours <= theirs or theirs <= ours)
+
+
 def shared_heads(tasks: Sequence[Task], heads: Mapping[str, nn.Module]) -> dict[str, nn.Module]:
     """The heads of the tasks that share one.
 

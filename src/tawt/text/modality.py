@@ -339,6 +339,32 @@ class Text(TextModality[TextData]):
 
         return draft_text(target, sources)
 
+    def sharers(self, data: TextData, tasks: Sequence[Task], *, target: str) -> list[str]:
+        """Those of the same kind where the labels of one are among the labels of the other."""
+        from tawt.text.heads import have_the_same_labels
+
+        own, by_name = data.labelled[target], {task.name: task for task in tasks}
+        if own.head is not None:  # it is said already who shares it
+            return []
+        return [
+            name
+            for name, section in data.labelled.items()
+            if name in by_name and name != target and section.head is None
+            if section.kind == own.kind and have_the_same_labels(by_name[name], by_name[target])
+        ]
+
+    def with_shared_head(self, data: TextData, *, target: str, sources: Sequence[str]) -> TextData:
+        """By a name that no other head has."""
+        head, known = target, {section.head for section in data.labelled.values()}
+        while head in known:
+            head += "+"
+        sharing = {
+            name: section.model_copy(update={"head": head})
+            for name, section in data.labelled.items()
+            if name == target or name in sources
+        }
+        return data.model_copy(update={"tasks": {**data.tasks, **sharing}})
+
     def limits(self, data: TextData) -> list[int]:
         """As the section says."""
         return [task.limit or 0 for task in data.tasks.values()]
