@@ -41,8 +41,8 @@ class PartOfHead(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """The outputs of the task's own labels."""
-        bias = None if self.layer.bias is None else self.layer.bias[self.outputs]
-        return F.linear(vectors, self.layer.weight[self.outputs], bias)
+        weight, bias = self._parameters_of_outputs()
+        return F.linear(vectors, weight, bias)
 
     def alone(self) -> nn.Linear:
         """A layer of these outputs, which shares nothing."""
@@ -54,11 +54,17 @@ class PartOfHead(nn.Module):
             device=layer.weight.device,
             dtype=layer.weight.dtype,
         )
+        weight, bias = self._parameters_of_outputs()
         with torch.no_grad():
-            own.weight.copy_(layer.weight[self.outputs])
-            if layer.bias is not None:
-                own.bias.copy_(layer.bias[self.outputs])
+            own.weight.copy_(weight)
+            if bias is not None:
+                own.bias.copy_(bias)
         return own
+
+    def _parameters_of_outputs(self) -> tuple[Tensor, Tensor | None]:
+        bias = self.layer.bias
+        part = None if bias is None else bias.index_select(0, self.outputs)
+        return self.layer.weight.index_select(0, self.outputs), part
 
 
 def alone(head: nn.Module) -> nn.Module:
