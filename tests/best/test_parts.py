@@ -39,6 +39,14 @@ def test_the_first_ideas_begin_with_the_target_alone():
     assert all(idea.chosen == "all" for idea in openings(sources=1, rate=1.0, passes=1.0))
 
 
+def test_a_shared_head_is_tried_where_a_source_has_the_targets_labels():
+    given = {"sources": 2, "rate": 1.0, "passes": 1.0}
+    assert {idea.heads for idea in openings(**given)} == {"own"}
+    shared = [idea for idea in openings(**given, sharers=1) if idea.heads == "shared"]
+    assert [(idea.order, idea.chosen) for idea in shared] == [("sources first", "all")]
+    assert shared[0].to_params()["heads"] == "shared"
+
+
 def test_sources_that_hurt_are_not_kept_and_ranks_beyond_the_last_are_the_last():
     sources, weights = ["a", "b"], {"a": 0.3, "b": 0.7}
     given = {"sources": sources, "weights": weights}
@@ -80,3 +88,11 @@ def test_a_recipe_is_said_in_a_few_words():
     single = Recipe(order="together", weights="equal", sources=("near",), passes=2.0)
     assert single.in_words(every) == "near beside the target, 2 × the passes over the target"
     assert single.in_words(("near",)).startswith("near beside")
+    shared = Recipe(order="together", weights="equal", sources=every, sharing=("near",), rate=3.0)
+    assert shared.in_words().endswith(", one head with near, learning rate × 3")
+
+
+def test_a_recipe_of_an_earlier_version_shares_no_head():
+    values = Recipe(order="together", weights="equal", sources=("near",)).to_json()
+    del values["sharing"]
+    assert Recipe.of(values).sharing == ()

@@ -4,6 +4,7 @@ A task is one of two questions about them; the model is a small recurrent networ
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -31,6 +32,7 @@ class SequenceData(DataSection):
     longest: int = Field(9, ge=2, le=100)
     limit: int = Field(24, ge=2, le=40)
     diary: Path | None = None
+    one_head: bool = False
 
 
 class Recurrent(Section):
@@ -104,7 +106,11 @@ class SequenceModality(Modality):
 
     def tasks(self, data, model, *, names, targets, seed):
         return [
-            Task(name, Classification(NAMES), **self._splits(data, name, seed)) for name in names
+            replace(
+                Task(name, Classification(NAMES), **self._splits(data, name, seed)),
+                head="answer" if data.one_head else None,
+            )
+            for name in names
         ]
 
     def _splits(self, data, name, seed):
@@ -115,7 +121,10 @@ class SequenceModality(Modality):
         }
 
     def model(self, section, tasks):
-        return MultiTaskModel.for_tasks(Reader(section.width), tasks, width=section.width)
+        alone = MultiTaskModel.for_tasks(Reader(section.width), tasks, width=section.width)
+        first = alone.heads[tasks[0].name]
+        heads = {task.name: first if task.head else alone.heads[task.name] for task in tasks}
+        return MultiTaskModel(alone.representation, heads)
 
     def save(self, trained, folder):
         saved = {"heads": list(trained.model.heads), "state": trained.model.state_dict()}
@@ -170,6 +179,12 @@ class SequenceModality(Modality):
 
     def whole(self, data, target):
         return None if data.limit == 40 else data.model_copy(update={"limit": 40})
+
+    def sharers(self, data, tasks, *, target):
+        return [] if data.one_head else [task.name for task in tasks if task.name != target]
+
+    def with_shared_head(self, data, *, target, sources):
+        return data.model_copy(update={"one_head": True})
 
     def limits(self, data):
         return [data.limit for _ in QUESTIONS]

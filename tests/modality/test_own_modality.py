@@ -9,10 +9,13 @@ import pytest
 import torch
 import yaml
 
+from tawt.best import examined
+from tawt.best.recipes import Recipe
 from tawt.config import load
 from tawt.errors import ConfigError
 from tawt.modality import Modality, known_modalities, modality_named, register
 from tawt.modality.facts import FactTable, SplitFacts, TaskFacts
+from tawt.runs.building import build_parts
 from tests.modality.sequences import SEQUENCES, SIZES, SequenceModality, drawn
 
 VALUES = {
@@ -207,6 +210,17 @@ def test_what_it_remarks_is_said_and_kept_in_the_record(study, tmp_path, call, c
     assert "'rises' has few draws." in caplog.messages
     record = json.loads((tmp_path / "run" / "record.json").read_text())
     assert record["warnings"] == ["'rises' has few draws."]
+
+
+def test_a_head_that_it_can_share_is_a_candidate_for_the_best_model(study):
+    config = load(study)
+    found = examined(config)
+    assert set(found.sharers) == set(found.sources)
+    recipe = Recipe(order="together", weights="equal", sources=found.sources, sharing=found.sharers)
+    changed = recipe.applied(config, found.fold(1), name="shared")
+    heads = build_parts(changed).model.heads
+    assert heads[found.target] is heads[found.sources[0]]
+    assert examined(load(study, {"data.one_head": True})).sharers == ()
 
 
 def test_all_that_is_asked_of_it_is_answered_from_outside():

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 _PARTLY: tuple[Chosen, ...] = ("first", "kept", "second")
 
 
-def openings(*, sources: int, rate: float, passes: float) -> Iterator[Idea]:
+def openings(*, sources: int, sharers: int = 0, rate: float, passes: float) -> Iterator[Idea]:
     """Ideas in the order in which they are tried.
 
     Args:
         sources: How many there are.
+        sharers: How many of them could share the target's head.
         rate: The best for the target alone, as far as it is known.
         passes: Likewise.
     """
@@ -26,6 +27,8 @@ def openings(*, sources: int, rate: float, passes: float) -> Iterator[Idea]:
     yield Idea(order="sources first", weights="learned")
     yield Idea(rate=3.0)
     yield replace(best, order="sources first", weights="equal")
+    if sharers:
+        yield replace(best, order="sources first", weights="equal", heads="shared")
     yield Idea(rate=rate, passes=2.0)
     for chosen in _PARTLY if sources > 1 else ():
         yield replace(best, order="sources first", weights="equal", chosen=chosen)

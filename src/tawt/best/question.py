@@ -16,7 +16,7 @@ from tawt.best.leaving import leave
 from tawt.best.result import ALONE_MODEL, MODEL
 from tawt.best.search import Search
 from tawt.best.study import examined
-from tawt.best.trials import Trials
+from tawt.best.trials import HEADS, Trials
 from tawt.errors import TrainingError
 from tawt.files import locks
 from tawt.modality.said import said_before
@@ -106,7 +106,12 @@ def best(
     candidates = Candidates(study=study, folder=folder, options=options)
     search = Search(
         candidates=candidates,
-        trials=Trials(folder, name=_STUDY, seed=config.seed),
+        trials=Trials(
+            folder,
+            name=_STUDY,
+            seed=config.seed,
+            heads=HEADS if study.sharers else HEADS[:1],
+        ),
         store=store,
         budget=allowed,
         workers=sweep.workers,

@@ -47,6 +47,8 @@ class Recipe:
     """Times the configured learning rates."""
     passes: float = 1.0
     """Times the usual passes over the target alone."""
+    sharing: tuple[str, ...] = ()
+    """Sources that the target shares its head with."""
 
     @property
     def uses_sources(self) -> bool:
@@ -79,6 +81,11 @@ class Recipe:
         if self.uses_sources:
             changes["sources"] = list(self.sources)
             changes["weighting"] = self._weighting(config)
+        if self.sharing:
+            [target] = config.targets
+            changes["data"] = config.modality.with_shared_head(
+                config.data, target=target, sources=self.sharing
+            )
         return config.model_copy(update=changes)
 
     def _weighting(self, config: RunConfig) -> Any:
@@ -104,6 +111,8 @@ class Recipe:
                     "together": f"{named} beside the target{weighed}",
                 }[self.order]
             ]
+        if self.sharing:
+            said.append(f"one head with {listed(self.sharing)}")
         if self.rate != 1.0:
             said.append(f"learning rate × {self.rate:g}")
         if self.passes != 1.0:
@@ -112,9 +121,10 @@ class Recipe:
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
-        return {**asdict(self), "sources": list(self.sources)}
+        return {**asdict(self), "sources": list(self.sources), "sharing": list(self.sharing)}
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Recipe:
         """From what `to_json` gave."""
-        return cls(**{**values, "sources": tuple(values["sources"])})
+        lists = {name: tuple(values.get(name, ())) for name in ("sources", "sharing")}
+        return cls(**{**values, **lists})

@@ -158,7 +158,8 @@ class Search:
     def _next_opening(self, trials: list[Trial]) -> Idea | None:
         """The first of the openings that was not tried yet."""
         best = self._best_alone(trials)
-        for idea in openings(sources=len(self._study.sources), rate=best.rate, passes=best.passes):
+        count, sharers = len(self._study.sources), len(self._study.sharers)
+        for idea in openings(sources=count, sharers=sharers, rate=best.rate, passes=best.passes):
             if same(trials, self._recipe(idea, trials)) is None:
                 return idea
         return None
@@ -183,6 +184,9 @@ class Search:
             sources=names,
             rate=idea.rate,
             passes=idea.passes,
+            sharing=tuple(
+                name for name in names if idea.heads == "shared" and name in self._study.sharers
+            ),
         )
 
     def _of_sources(self, trials: list[Trial]) -> tuple[Mapping[str, float], list[str]]:

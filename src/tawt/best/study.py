@@ -34,6 +34,8 @@ class Study:
     """What all candidates share, with the usual passes over the target."""
     target: str
     sources: tuple[str, ...]
+    sharers: tuple[str, ...]
+    """Sources that the target could share its head with."""
     examples: int
     """Of the target, to train on: what was given for that, and for choosing."""
     left_out: int
@@ -102,6 +104,7 @@ def examined(config: RunConfig) -> Study:
         config=_with_usual_passes(config, examples=count),
         target=target,
         sources=sources,
+        sharers=tuple(config.modality.sharers(config.data, tasks, target=target)),
         examples=count,
         left_out=pool.left_out,
         parts=_PARTS,

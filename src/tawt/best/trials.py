@@ -27,6 +27,9 @@ ORDERS: tuple[Order, ...] = ("target alone", "sources first", "together first", 
 WEIGHTS: tuple[Weights, ...] = ("equal", "learned")
 CHOSEN: tuple[Chosen, ...] = ("all", "kept", "first", "second", "third")
 RATES, PASSES = (0.3, 1.0, 3.0, 10.0), (0.5, 1.0, 2.0, 4.0)
+Heads = Literal["own", "shared"]
+HEADS: tuple[Heads, ...] = ("own", "shared")
+"""Of the target: one of its own, or one with all chosen sources that have its labels."""
 _SURE = 0.1  # how likely chance alone makes what is dropped look so bad
 _OURS, _ERROR = "recipe", "error"
 State = Literal["open", "dropped", "done", "failed"]
@@ -47,13 +50,14 @@ class Idea:
     chosen: Chosen = "all"
     rate: float = 1.0
     passes: float = 1.0
+    heads: Heads = "own"
 
     def to_params(self) -> dict[str, Any]:
         """As Optuna has it: the target alone has no weights."""
         params: dict[str, Any] = {"order": self.order, "rate": self.rate, "passes": self.passes}
         if self.order == ALONE:
             return params
-        return {**params, "weights": self.weights, "chosen": self.chosen}
+        return {**params, "weights": self.weights, "chosen": self.chosen, "heads": self.heads}
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,13 @@ class Trials:
         folder: Of the question.
         name: Of the study, which differs with the configuration.
         seed: Of the sampler.
+        heads: Which kinds of head there are to choose from.
     """
 
-    def __init__(self, folder: Path, *, name: str, seed: int) -> None:
+    def __init__(
+        self, folder: Path, *, name: str, seed: int, heads: Sequence[Heads] = ("own",)
+    ) -> None:
+        self._heads = heads
         path = str(folder / JOURNAL)
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings():
@@ -121,8 +129,11 @@ class Trials:
             return trial.number, Idea(order=order, rate=rate, passes=passes)
         weights = cast("Weights", trial.suggest_categorical("weights", WEIGHTS))
         chosen = cast("Chosen", trial.suggest_categorical("chosen", CHOSEN))
+        heads: Heads = "own"
+        if len(self._heads) > 1:  # where there is no choice, the space is as small as without it
+            heads = cast("Heads", trial.suggest_categorical("heads", self._heads))
         return trial.number, Idea(
-            order=order, weights=weights, chosen=chosen, rate=rate, passes=passes
+            order=order, weights=weights, chosen=chosen, rate=rate, passes=passes, heads=heads
         )
 
     def begin(self, number: int, recipe: Recipe) -> None:

@@ -74,7 +74,9 @@ def corpus_tasks(
             for split in splits:
                 shard = tokenised(data.corpora[name], vocabulary, cache=cache, split=split)
                 windows[split] = _windows(shard, kind, model, seed=seed, fixed=split != "train")
-        found.append(Task(name, kind, **windows))
+        train, dev, test = (windows.get(split) for split in ("train", "dev", "test"))
+        assert train is not None
+        found.append(Task(name, kind, train, dev, test))
     _check_window(found, data.window)
     return found
 

@@ -228,6 +228,28 @@ class Modality(ABC, Generic[D, M]):
         del data, target
         return None
 
+    def sharers(self, data: D, tasks: Sequence[Task], *, target: str) -> list[str]:
+        """Sources whose labels are the target's, so that it may be worth to share a head with them.
+
+        Args:
+            data: The section `data`.
+            tasks: As `tasks` made them.
+            target: Name of the target.
+        """
+        del data, tasks, target
+        return []
+
+    def with_shared_head(self, data: D, *, target: str, sources: Sequence[str]) -> D:
+        """The section where the target shares its head with these sources.
+
+        Args:
+            data: The section `data`.
+            target: Name of the target.
+            sources: Some of its `sharers`.
+        """
+        del target, sources
+        return data
+
     def limits(self, data: D) -> list[int]:
         """How many training examples each task is limited to; 0 where that is not said."""
         return [0 for _ in self.task_names(data)]

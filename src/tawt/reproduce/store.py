@@ -46,6 +46,7 @@ _CAME_SINCE: Mapping[str, Mapping[str, Any]] = {
     "data": {"cache": None},
     "": {"fold": None},  # beside the sections
 }
+_CAME_TO_TASKS: Mapping[str, Any] = {"rename": {}, "head": None}
 
 
 class Store:
@@ -127,11 +128,16 @@ def key(config: RunConfig) -> str:
     # Fields that are gone, at their defaults: runs made before are found under the keys they have.
     values["weighting"]["curvature"] |= {"rank": 20, "labels": "sampled"}
     for section, defaults in _CAME_SINCE.items():
-        fields = values[section] if section else values
-        for name, default in defaults.items():
-            if name in fields and fields[name] == default:
-                del fields[name]
+        _drop(values[section] if section else values, defaults)
+    for fields in values["data"].get("tasks", {}).values():
+        _drop(fields, _CAME_TO_TASKS)
     return key_of(by_contents(values))
+
+
+def _drop(fields: dict[str, Any], defaults: Mapping[str, Any]) -> None:
+    for name, default in defaults.items():
+        if name in fields and fields[name] == default:
+            del fields[name]
 
 
 def key_of(values: dict[str, Any]) -> str:

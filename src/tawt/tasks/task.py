@@ -25,6 +25,7 @@ class Task:
         train: Examples to train on.
         dev: Held-out examples to choose by, if there are any.
         test: Held-out examples to report on, if there are any.
+        head: Tasks of text that name the same one share their last layer.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Task:
     train: Examples
     dev: Examples | None = None
     test: Examples | None = None
+    head: str | None = None
 
     def __post_init__(self) -> None:
         if not self.name or not self.name.isprintable():

@@ -71,7 +71,7 @@ def task_of(
     made = kind_named(kind).make(name, splits, cutting, wanted)
     made.train.notes = {**_noted(splits.report), **_cut(made)}
     said += [f"task {name!r}: {warning}" for warning in _doubtful_once_made(made)]
-    return made
+    return made if wanted.head is None else replace(made, head=wanted.head)
 
 
 def check_learnable(name: str, splits: Splits, instead: Callable[[], str]) -> None:
@@ -138,6 +138,7 @@ def read_options(settings: TextTask) -> ReadOptions:
         tag=settings.tag,
         layer=settings.layer,
         fields=settings.fields,
+        rename=settings.rename,
         split=settings.split,
         encoding=settings.encoding,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tawt.files.markdown import escaped
+from tawt.text.decoding import mark_spans
 from tawt.text.model import kind_of, level_of
 from tawt.text.reading import is_iob
 from tawt.text.tokens import WholeTexts
@@ -49,6 +50,7 @@ def card(trained: Trained[EncoderConfig], task: Task) -> str:
             *_usage(task, pipeline),
             "```",
             "",
+            *_answered(task),
             "| split | score | value |",
             "| --- | --- | --- |",
             *scores,
@@ -61,6 +63,17 @@ def card(trained: Trained[EncoderConfig], task: Task) -> str:
             "",
         ]
     )
+
+
+def _answered(task: Task) -> list[str]:
+    """What the scores are of, where that is not what the example prints."""
+    if level_of(task) != "words" or not mark_spans(kind_of(task).labels):
+        return []
+    return [
+        "Scores are of the best valid sequence of tags (an I- only where its span has begun), as "
+        "`tawt predict` answers; the example tags every word by itself.",
+        "",
+    ]
 
 
 def _usage(task: Task, pipeline: str) -> list[str]:

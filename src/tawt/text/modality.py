@@ -120,6 +120,7 @@ class TextModality(Modality[D, EncoderConfig]):
     ) -> list[Task]:
         """The tasks of these names. Only targets keep their held-out examples."""
         from tawt.text.building import check_learnable, cutting_of, task_of
+        from tawt.text.heads import check_heads
 
         cutting = cutting_of(model)
         said: list[str] = []
@@ -140,6 +141,7 @@ class TextModality(Modality[D, EncoderConfig]):
                 name, model, cutting, held_out=held_out, seed=seed
             )
             said += warnings
+        check_heads([*made.values()])
         for warning in said:  # not before it is clear that there is no error
             DATA_LOG.warning("%s", warning)
         return [made[name] for name in names]
@@ -278,11 +280,13 @@ class Text(TextModality[TextData]):
         return data.tasks[name].kind
 
     def wanted(self, data: TextData, name: str) -> Wanted:
-        """Labels and metric, where the section says which."""
+        """Labels, metric and head, where the section says which."""
         from tawt.text.kinds import Wanted
 
         task = data.labelled[name]
-        return Wanted(labels=task.labels, metric=task.metric, positive=task.positive)
+        return Wanted(
+            labels=task.labels, metric=task.metric, positive=task.positive, head=task.head
+        )
 
     def instead(self, data: TextData, name: str) -> str:
         """Another column or field of the file."""
@@ -336,6 +340,32 @@ class Text(TextModality[TextData]):
         from tawt.text.drafting import draft_text
 
         return draft_text(target, sources)
+
+    def sharers(self, data: TextData, tasks: Sequence[Task], *, target: str) -> list[str]:
+        """Those of the same kind where the labels of one are among the labels of the other."""
+        from tawt.text.heads import have_the_same_labels
+
+        own, by_name = data.labelled[target], {task.name: task for task in tasks}
+        if own.head is not None:  # it is said already who shares it
+            return []
+        return [
+            name
+            for name, section in data.labelled.items()
+            if name in by_name and name != target and section.head is None
+            if section.kind == own.kind and have_the_same_labels(by_name[name], by_name[target])
+        ]
+
+    def with_shared_head(self, data: TextData, *, target: str, sources: Sequence[str]) -> TextData:
+        """By a name that no other head has."""
+        head, known = target, {section.head for section in data.labelled.values()}
+        while head in known:
+            head += "+"
+        sharing = {
+            name: section.model_copy(update={"head": head})
+            for name, section in data.labelled.items()
+            if name == target or name in sources
+        }
+        return data.model_copy(update={"tasks": {**data.tasks, **sharing}})
 
     def limits(self, data: TextData) -> list[int]:
         """As the section says."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tawt.errors import DataError
 from tawt.tasks import MultiTaskModel
 from tawt.text.encoding import Level, TextRepresentation
+from tawt.text.heads import shared_heads
 from tawt.text.kinds.text_kind import TextAnswers
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 def text_model(encoder: str, tasks: Sequence[Task]) -> MultiTaskModel:
     """An encoder, and a head for each task; one for all tasks of unlabelled text.
+
+    Tasks that name the same head have parts of one.
 
     Args:
         encoder: A hub name, a folder, or `package:NAME`.
@@ -36,6 +39,7 @@ def text_model(encoder: str, tasks: Sequence[Task]) -> MultiTaskModel:
             heads[task.name] = of_pieces[0]
         else:
             heads[task.name] = kind_of(task).head_on(representation)
+    heads |= shared_heads(tasks, heads)
     return MultiTaskModel(representation, heads)
 
 

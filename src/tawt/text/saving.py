@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from tawt.tasks.heads import alone
 from tawt.text.encoding import TextRepresentation
 from tawt.text.encoding.loading import quietly
 from tawt.text.model import kind_of, level_of
@@ -35,7 +36,7 @@ def save_model(
 
     Args:
         model: Of all tasks.
-        task: Whose head is put on.
+        task: Whose head is put on; of one that is shared, the outputs of the task's own labels.
         tokenizer: The encoder's.
         folder: Where; made if it is not there.
         card: The text of README.md.
@@ -45,7 +46,7 @@ def save_model(
     body = representation.body(level_of(task))
     config, before = _config(body, task), body.config
     name = str(body.head_name)
-    body.set_submodule(name, model.heads[task.name])
+    body.set_submodule(name, alone(model.heads[task.name]))
     body.config = config
     try:
         folder.mkdir(parents=True, exist_ok=True)

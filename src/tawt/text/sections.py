@@ -76,6 +76,9 @@ class TextTask(Section):
     `label`, and `group`, which weights on groups can be by."""
     encoding: str = "utf-8"
     """Of the files."""
+    rename: dict[str, str] = Field({})
+    """Labels, or types of spans, by another name than the files have: `{theirs: ours}`. A type that
+    becomes `O` is no span any more."""
     labels: list[str] | None = None
     """In the order of the outputs; those of the training examples by default."""
     metric: str | None = None
@@ -83,6 +86,17 @@ class TextTask(Section):
     classification: accuracy, macro_f1, matthews, positive_f1; regression: pearson, spearman, r2."""
     positive: str | None = None
     """With `positive_f1`: the label it is about."""
+    head: str | None = None
+    """Tasks that name the same head share their last layer: an output for each label of any."""
+
+    @model_validator(mode="after")
+    def _check_rename(self) -> TextTask:
+        if self.rename and self.kind == "regression":
+            raise ConfigError(
+                "Numbers have no names; leave `rename` out, or set another `kind`.",
+                place=("rename",),
+            )
+        return self
 
 
 class UnlabelledTask(Section):
@@ -174,6 +188,30 @@ class TextData(DataSection):
 
                 with inside("tasks", name, saying=f"`data.tasks.{name}.kind`: "):
                     kind_named(task.kind)
+        return self
+
+    @model_validator(mode="after")
+    def _check_heads(self) -> TextData:
+        sharing: dict[str, list[str]] = {}
+        for name, task in self.labelled.items():
+            if task.head is not None:
+                sharing.setdefault(task.head, []).append(name)
+        for head, (first, *others) in sharing.items():
+            place = ("tasks", first, "head")
+            if not others:
+                raise ConfigError(
+                    f"Task {first!r} names the head {head!r}, which no other task does; give the "
+                    f"task that it shares one with `head: {head}` too, or leave it out.",
+                    place=place,
+                )
+            kinds = {name: self.labelled[name].kind for name in (first, *others)}
+            other = next((name for name in others if kinds[name] != kinds[first]), None)
+            if other is not None:
+                raise ConfigError(
+                    f"Tasks {first!r} and {other!r} name the same head {head!r}, but are of "
+                    f"different kinds, {kinds[first]} and {kinds[other]}.",
+                    place=place,
+                )
         return self
 
 

@@ -20,6 +20,7 @@ import torch
 from torch import nn
 
 from tawt.probes import Items, LinearHead, Probe, sureness
+from tawt.tasks.heads import PartOfHead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +54,10 @@ def outputs_to_fit(model: MultiTaskModel, task: Task) -> int | None:
     """
     if not task.kind.has_usual_loss:
         return None
-    layers = [m for m in model.heads[task.name].modules() if list(m.parameters(recurse=False))]
+    head = model.heads[task.name]
+    if isinstance(head, PartOfHead):  # what is fitted is the task's own, whatever it shares
+        return head.out_features
+    layers = [m for m in head.modules() if list(m.parameters(recurse=False))]
     [layer] = layers if len(layers) == 1 else [None]
     return layer.out_features if isinstance(layer, nn.Linear) else None
 

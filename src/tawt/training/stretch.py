@@ -143,9 +143,8 @@ def stretch_for(
     schedule = material.schedule(phase)
     heads_only = phase.moves == "head"
     modules = [model.heads[name] for name in material.targets] if heads_only else [model]
-    parameters: list[Tensor] = [
-        p for module in modules for p in module.parameters() if p.requires_grad
-    ]
+    found = {p: None for module in modules for p in module.parameters() if p.requires_grad}
+    parameters: list[Tensor] = list(found)  # each once: targets may share a head
     rate = settings.head_learning_rate if heads_only else settings.learning_rate
     return Stretch(
         name=phase.name,

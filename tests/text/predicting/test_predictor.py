@@ -13,6 +13,7 @@ from transformers import (
 from tawt.errors import ConfigError, RunError
 from tawt.runs import RunFolder
 from tawt.runs.predicting import load_predictor
+from tawt.text.decoding import best_tags
 from tawt.text.kinds import KINDS
 from tawt.text.predicting import Sentence, Text, TextPredictor
 from tawt.training.devices import chosen_device
@@ -105,9 +106,10 @@ def test_probabilities_are_the_softmax_of_the_model_alone(tagger):
         shares = model(**encoded).logits[0].softmax(-1)
     firsts = [owners.index(number) for number in range(len(WORDS))]
     (answer,) = load_one(tagger).answers([Sentence(tuple(WORDS))])
-    assert answer.probabilities == pytest.approx(shares[firsts].amax(-1).tolist(), abs=1e-6)
-    best = [model.config.id2label[index] for index in shares[firsts].argmax(-1).tolist()]
-    assert list(answer.tags) == best
+    best = best_tags(shares[firsts].log(), [len(firsts)], tuple(model.config.id2label.values()))
+    assert list(answer.tags) == [model.config.id2label[index] for index in best]
+    of_best = shares[firsts].gather(-1, torch.from_numpy(best)[:, None])[:, 0]
+    assert answer.probabilities == pytest.approx(of_best.tolist(), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["classification", "pair"])

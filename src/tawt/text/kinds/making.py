@@ -51,9 +51,11 @@ class Wanted:
     """The score that counts."""
     positive: str | None = None
     """The label that `positive_f1` is about."""
+    head: str | None = None
+    """The name of the last layer that it shares with others."""
 
 
-def last_layer(width: int, outputs: int) -> nn.Module:
+def last_layer(width: int, outputs: int) -> nn.Linear:
     """f_t, drawn as Hugging Face models draw theirs.
 
     Example:

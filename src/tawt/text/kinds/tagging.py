@@ -5,23 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
-from tawt.errors import ConfigError, DataError
+from tawt.errors import ConfigError
 from tawt.tasks import Task
 from tawt.tasks.label_scores import LabelScore, label_scores
+from tawt.text.decoding import best_tags, mark_spans
 from tawt.text.kinds.making import Cutting, Wanted, chosen_labels, chosen_metric, last_layer
 from tawt.text.kinds.text_kind import TextAnswers, TextKind
-from tawt.text.metrics import METRICS, sentence_span_f1, spans
+from tawt.text.metrics import METRICS, sentence_span_f1
 from tawt.text.metrics.pairing import tokens_of
 from tawt.text.metrics.spans import Reading, span_label_scores
 from tawt.text.predicting import asking
-from tawt.text.reading import TaggedSentence, is_iob, labels_of
+from tawt.text.reading import TaggedSentence, labels_of
 from tawt.text.tokens import NO_TAG, TaggedExamples, TagLabels, WordPieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from torch import Tensor, nn
 
     from tawt.text.encoding import Level
@@ -37,6 +40,7 @@ class Tagging(TextAnswers):
     """One of several tags for every word; the loss of all examples is the mean over their words.
 
     (Of sentences that are weighed one by one, the mean over sentences of each one's own mean.)
+    Where tags mark spans, a sentence is answered with the best of its valid sequences.
 
     Args:
         labels: The tags, in the order of the head's outputs.
@@ -75,23 +79,24 @@ class Tagging(TextAnswers):
         return vectors[known], labels.tags[known].long()
 
     def answers(self, outputs: Tensor, labels: TagLabels) -> tuple[list[Tags], list[Tags]]:
-        """Gold and most probable tags of each sentence, its rows put together again."""
+        """Gold and best tags of each sentence, its rows put together again."""
         names = (*self.labels, *self.unseen)
-        best, tags = outputs.argmax(dim=-1).cpu().numpy(), labels.tags.cpu().numpy()
-        owners = labels.sentence.tolist()
-        gold: list[Tags] = [[] for _ in range(owners[-1] + 1)]
-        predicted: list[Tags] = [[] for _ in gold]
-        for owner, row, answer in zip(owners, tags, best, strict=True):
-            known = row != NO_TAG
-            gold[owner] += [names[index] for index in row[known]]
-            predicted[owner] += [names[index] for index in answer[known]]
-        return gold, predicted
+        known = labels.tags != NO_TAG
+        in_rows, owners = known.sum(dim=1).cpu().numpy(), labels.sentence.cpu().numpy()
+        lengths = np.bincount(owners, weights=in_rows).astype(np.int64)
+        best = best_tags(outputs[known], lengths.tolist(), self.labels)
+        ends = np.cumsum(lengths)[:-1]
+
+        def named(tags: NDArray[np.int64]) -> list[Tags]:
+            return [[names[tag] for tag in of_one] for of_one in np.split(tags, ends)]
+
+        return named(labels.tags[known].cpu().numpy()), named(best)
 
     def scores(self, gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
         """Every metric that these tags have: of spans, only where they mark spans."""
         known = METRICS["tagging"]
         plain = [name for name in known if name in ("accuracy", "macro_f1", self.metric)]
-        names = known if _mark_spans([*self.labels, *self.unseen]) else plain
+        names = known if mark_spans([*self.labels, *self.unseen]) else plain
         return {name: known[name].score(gold, predicted) for name in names}
 
     def example_scores(self, gold: Sequence[Tags], predicted: Sequence[Tags]) -> list[float]:
@@ -107,7 +112,7 @@ class Tagging(TextAnswers):
         self, gold: Sequence[Tags], predicted: Sequence[Tags]
     ) -> dict[str, LabelScore]:
         """Of each type of span, where the tags mark spans; else of each tag of a word."""
-        if _mark_spans([*self.labels, *self.unseen]):
+        if mark_spans([*self.labels, *self.unseen]):
             return span_label_scores(gold, predicted, reading=self._reading)
         return label_scores(*tokens_of(gold, predicted))
 
@@ -129,7 +134,7 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) ->
     labels = chosen_labels(wanted, labels_of(train), task=name, called="tag")
     held_out = [s for part in (splits.dev, splits.test) if part for s in _sentences(part)]
     unseen = tuple(sorted(set(labels_of(held_out)) - set(labels)))
-    marked = _mark_spans([*labels, *unseen])
+    marked = mark_spans([*labels, *unseen])
     usual = "span_f1" if marked else "accuracy"
     metric = chosen_metric(wanted.metric or usual, kind="tagging", task=name)
     if metric in _OF_SPANS and not marked:
@@ -165,14 +170,6 @@ TAGGING = TextKind(
 
 def _sentences(examples: Sequence[object]) -> list[TaggedSentence]:
     return [example for example in examples if isinstance(example, TaggedSentence)]
-
-
-def _mark_spans(tags: Sequence[str]) -> bool:
-    try:
-        spans(tags, reading="strict")
-    except DataError:
-        return False
-    return is_iob(tags)
 
 
 def _token_f1(gold: Tags, predicted: Tags) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import torch
 
+from tawt.text.decoding import best_tags
 from tawt.text.predicting.answers import LabelledAnswer, NumberAnswer, TaggedAnswer
 from tawt.text.reading import LabelledText, TaggedSentence
 from tawt.text.tokens import NO_TAG, TaggedExamples, WholeTexts, WordPieces
@@ -78,8 +79,9 @@ class Tags:
         return torch.split(of_words, [len(sentence.words) for sentence in asked])
 
     def answer(self, asked: Sentence, outputs: Tensor) -> TaggedAnswer:
-        """The most probable tag of each word."""
-        best = outputs.argmax(dim=-1, keepdim=True)
+        """The tags that are best together, and how probable each is by itself."""
+        found = best_tags(outputs, [len(outputs)], self._labels)
+        best = torch.from_numpy(found)[:, None]
         shares = outputs.double().softmax(dim=-1).gather(-1, best)
         tags = tuple(self._labels[index] for index in best[:, 0].tolist())
         return TaggedAnswer(asked.words, tags, tuple(shares[:, 0].tolist()))

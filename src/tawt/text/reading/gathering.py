@@ -11,6 +11,7 @@ from tawt.text.reading.examples import TaggedSentence
 from tawt.text.reading.formats import read
 from tawt.text.reading.hub import is_hub
 from tawt.text.reading.iob import TagCounts, check_tags, is_iob
+from tawt.text.reading.renaming import new_names, renamed
 from tawt.text.reading.report import labels_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def gather(
 
     Raises:
         DataError: If a file cannot be read, tags are refused, or a split has only empty examples.
+        ConfigError: If a label is to be renamed that does not occur.
 
     Example:
         >>> import tempfile
@@ -82,8 +84,11 @@ def gather(
             listed = ", ".join(map(str, of_split))
             raise DataError(f"{listed}: every example is empty; expected words or text.")
     counts = TagCounts()
-    if kind == "tagging" and is_iob(_tags(files)):
+    are_spans = kind == "tagging" and is_iob(_tags(files))
+    if are_spans:
         files = _iob2(files, invalid, counts)
+    if options.rename:
+        files = _renamed(files, options.rename, are_spans=are_spans)
     merged = {split: [x for _, part in parts for x in part] for split, parts in files.items()}
     return Gathered(merged, counts, empty)
 
@@ -103,6 +108,16 @@ def _is_filled(example: Example) -> bool:
 
 def _tags(files: Mapping[Split, Files]) -> set[str]:
     return {tag for parts in files.values() for _, examples in parts for tag in labels_of(examples)}
+
+
+def _renamed(
+    files: Mapping[Split, Files], rename: Mapping[str, str], *, are_spans: bool
+) -> dict[Split, Files]:
+    names = new_names(sorted(_tags(files)), rename, are_spans=are_spans)
+    return {
+        split: [(path, [renamed(each, names) for each in examples]) for path, examples in parts]
+        for split, parts in files.items()
+    }
 
 
 def _iob2(files: Mapping[Split, Files], invalid: Invalid, counts: TagCounts) -> dict[Split, Files]:

@@ -52,6 +52,8 @@ class ReadOptions:
     fields: Mapping[str, str] = field(default_factory=dict)
     """JSON lines, tables and the hub: our name of a field (tokens, tags, text, second, label,
     group) to the file's, where it differs. A `group` is read only if it is here."""
+    rename: Mapping[str, str] = field(default_factory=dict)
+    """Labels, or types of spans, that are to have another name: the file's to the new one."""
     split: str | None = None
     """The hub: which split of the dataset."""
     encoding: str = "utf-8"
