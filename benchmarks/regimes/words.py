@@ -49,4 +49,5 @@ FOOT = """## The methods
   one, of examples those with right labels.
 
 Made by `python -m benchmarks.regimes` and `python -m benchmarks.regimes.table` in fp32: tagging on
-one NVIDIA H200 (torch 2.11), all else on a CPU, one thread to a training (torch 2.13). Every record is in `regimes.jsonl.gz`."""
+one NVIDIA H200 (torch 2.11), all else on a CPU, one thread to a training (torch 2.13). Every record
+is in `regimes.jsonl.gz`."""
