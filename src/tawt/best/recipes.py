@@ -67,6 +67,7 @@ class Recipe:
             "name": name,
             "fold": fold,
             "paradigm": _PARADIGMS[self.order],
+            "sources": list(self.sources),  # none for the target alone: they need not be read
             "target_epochs": max(1, round(self.passes * config.target_epochs)),
             "fine_tune_learning_rate": None if tune is None else self.rate * tune,
             "training": replace(
@@ -77,7 +78,6 @@ class Recipe:
             ),
         }
         if self.uses_sources:
-            changes["sources"] = list(self.sources)
             changes["weighting"] = self._weighting(config)
         return config.model_copy(update=changes)
 
