@@ -130,6 +130,7 @@ def test_with_a_budget_it_is_the_best_model(quick, tmp_path, monkeypatch):
         ({"target": "absent.csv"}, DataError, "absent.csv: there is no such file"),
         ({"sources": [TARGET]}, ConfigError, "no files need names"),
         ({"sources": {"target": TARGET}}, ConfigError, "Two tasks are called 'target'"),
+        ({"sources": {"a b": TARGET, "A-b": TARGET}}, ConfigError, "'a b', or nearly"),
         ({"target": {"train": TARGET, "test": TEST}, "test": TEST}, ConfigError, "given twice"),
         ({"target": [{"text": "a", "label": float("nan")}]}, DataError, "target: row 1 holds"),
         ({"target": (["a", "b"] * 9, ["x"] * 18)}, DataError, "nothing to learn"),

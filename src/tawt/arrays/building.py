@@ -6,6 +6,8 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tawt.arrays.examples import ArrayExamples, classification, regression
 from tawt.arrays.files import read_arrays
 from tawt.arrays.networks import MLP, SmallCNN
@@ -96,11 +98,8 @@ def _check_size(settings: NetworkConfig, *, inputs: int) -> None:
 
 def input_shape(tasks: Sequence[Task]) -> tuple[int, ...]:
     """Shape of one example's input, which all tasks must share."""
-    shapes = {
-        task.name: tuple(task.train.inputs.shape[1:])
-        for task in tasks
-        if isinstance(task.train, ArrayExamples)
-    }
+    one = np.arange(1)
+    shapes = {task.name: tuple(task.train.batch(one).inputs.shape[1:]) for task in tasks}
     first = next(iter(shapes))
     for name, shape in shapes.items():
         if shape != shapes[first]:

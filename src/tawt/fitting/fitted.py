@@ -81,7 +81,8 @@ class Fitted:
             texts: Texts; pairs of texts; or, for tagging, lists of words.
 
         Returns:
-            A label, a number, or a list of tags for each, in order; of a blank text none.
+            A label (as text, such as "1"), a number, or a list of tags for each, in order; of a
+            blank text none.
 
         Raises:
             DataError: Of something else.

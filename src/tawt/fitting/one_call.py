@@ -101,8 +101,8 @@ def _drafted(target: Any, sources: Any, test: Any, folder: Path) -> Draft:
     made = drafted([meant, *others], meant, out=folder / CONFIG)
     if made.kind != "text":
         raise ConfigError(
-            f"The target {meant.name!r} is read as {made.kind}, and this is for text with labels; "
-            "use `tawt init` with its files."
+            f"This is for text with labels, and the target {meant.name!r} is none (it is read as "
+            f"{made.kind}). Where it has labels, name them `label`; else use `tawt init`."
         )
     return made
 

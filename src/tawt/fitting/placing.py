@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from tawt.errors import ConfigError, DataError
 from tawt.fitting.records import records_of
 from tawt.modality.recognising import FileGroup
 from tawt.modality.split_names import SPLITS
-from tawt.paths import check_file, slug
+from tawt.paths import check_file
 from tawt.text.sections import ENDINGS
 
 if TYPE_CHECKING:
@@ -69,16 +70,18 @@ def source_groups(given: Any, folder: Path) -> list[FileGroup]:
 
 
 def check_names(target: FileGroup, sources: list[FileGroup]) -> None:
-    """Refuse two tasks with one name.
+    """Refuse two tasks with one name, or with names that files could not tell apart.
 
     Raises:
         ConfigError: There are.
     """
     names = [target.name, *(group.name for group in sources)]
-    for name in names:
-        if names.count(name) > 1:
+    short = [_file_name(name).lower() for name in names]
+    for name, found in zip(names, short, strict=True):
+        if short.count(found) > 1:
             raise ConfigError(
-                f"Two tasks are called {name!r}; give the sources as a dictionary with other names."
+                f"Two tasks are called {name!r}, or nearly; give the sources as a dictionary with "
+                "other names."
             )
 
 
@@ -95,6 +98,11 @@ def _group(given: Any, name: str, folder: Path) -> FileGroup:
     for key, part in parts.items():
         placed[_split(key)] = (_placed(part, name, _split(key), folder),)
     return FileGroup(name=name, files={each: placed[each] for each in SPLITS if each in placed})
+
+
+def _file_name(name: str) -> str:
+    """A name that is good for a file, wherever it comes from."""
+    return re.sub(r"[^\w-]+", "-", name)
 
 
 def _split(key: Any) -> Any:
@@ -117,6 +125,6 @@ def _placed(given: Any, name: str, split: str, folder: Path) -> Path:
                 f"{what}: row {number} holds something that is no text, number or list of them "
                 f"({error}); leave it out."
             ) from error
-    path = folder / f"{slug(name)}.{split}.jsonl"
+    path = folder / f"{_file_name(name)}.{split}.jsonl"
     files.write(path, "".join(lines))
     return path
