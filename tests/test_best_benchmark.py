@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,6 +60,8 @@ def test_the_others_are_sources_and_dev_is_among_all_examples(place):
     assert few["tweet_emotion"].dev is None
     assert (whole["tweet_emotion"].limit, whole["tweet_emotion"].dev.name) == (None, "dev.jsonl")
     assert few["acl_arc"].test is None
+    large = replace(spec_of(), cap=500)  # of which the sets have fewer
+    assert configuration(large, place).data.tasks["acl_arc"].limit == 40
 
 
 def test_a_search_leaves_a_record_from_which_the_page_is_made(place):
@@ -71,7 +74,9 @@ def test_a_search_leaves_a_record_from_which_the_page_is_made(place):
         assert record["answers"]["best"] == record["answers"]["alone"]
     assert 0 <= record["worse"] <= 1
     said = table.page([record])
-    assert "What `tawt best` chooses" not in said.splitlines()[0]
+    assert said.splitlines()[2].startswith(
+        "**With 24 labelled examples, what `tawt best` chooses is "
+    )
     assert "| tweet_emotion | 24 | macro F1 | 1 |" in said
 
 

@@ -126,7 +126,7 @@ def _of_search(found: BestResult) -> dict[str, Any]:
 def configuration(spec: Spec, place: Place) -> RunConfig:
     """The same as a file would have it."""
     sources = {
-        name: _task(name, place, ("train",), limit=spec.cap)
+        name: _task(name, place, ("train",), limit=min(spec.cap, _size(name, place)))
         for name in TARGETS
         if name != spec.target and Path(place.data, name).is_dir()
     }
@@ -151,6 +151,12 @@ def configuration(spec: Spec, place: Place) -> RunConfig:
             },
         }
     )
+
+
+def _size(name: str, place: Place) -> int:
+    """Training examples that a set has."""
+    text = Path(place.data, name, "train.jsonl").read_text(encoding="utf-8")
+    return text.rstrip("\n").count("\n") + 1
 
 
 def _task(name: str, place: Place, splits: tuple[str, ...], *, limit: int | None) -> dict[str, Any]:

@@ -117,12 +117,12 @@ def _gain_in_words(some: Sequence[Group]) -> str:
     gains = [group.gain for group in some]
     ends = interval(gains, level=0.9)
     known = "" if ends is None else f" (90% interval {ends[0]:+.1f} to {ends[1]:+.1f})"
+    over = f", the mean of {len(some)} sets" if len(some) > 1 else ""
     searches = sum(len(group.records) for group in some)
     used = sum(group.used for group in some)
     return (
         f"With {_sizes(some)}, what `tawt best` chooses is {mean(gains):+.1f} points{known} beside "
-        f"the tuned target alone, the mean of {len(some)} sets; sources are used in {used} of "
-        f"{searches} searches."
+        f"the tuned target alone{over}; sources are used in {used} of {searches} searches."
     )
 
 
@@ -142,7 +142,7 @@ def _rows(found: Sequence[Group]) -> Iterator[str]:
         cells = [
             group.title,
             str(group.examples or "all"),
-            about.metric if group.is_whole else "the same, over these",
+            about.metric if group.is_whole else about.metric.removesuffix(", over five"),
             str(group.seeds),
             *(f"{group.score(model):.1f}" for model in MODELS),
             _gain(group),
