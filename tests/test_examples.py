@@ -137,8 +137,20 @@ def test_weights_move_unless_they_are_fixed(name, tiny, tmp_path):
 
 def test_quick_start_ends_with_a_model_that_loads_without_tawt(tiny, tmp_path, monkeypatch, capsys):
     folder = str(tmp_path / "model")
-    monkeypatch.setattr("sys.argv", ["quick_start.py", tiny, "1", folder])
-    printed = printed_by("text/quick_start.py", capsys)
+    monkeypatch.setattr("sys.argv", ["quick_start.py", tiny, folder])
+    runpy.run_path(str(TEXT / "quick_start.py"), run_name="__main__")
+    first, *lines, tags = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"span_f1 0\.\d{3} on test", first)
+    assert {line.partition(":")[0] for line in lines} == {"pos", "chunk", "predicate"}
+    assert tags.count("'") == 2 * 5
+    tagger = pipeline("token-classification", folder)
+    assert {"B-PER", "O"} <= set(tagger.model.config.label2id)
+
+
+def test_the_parts_by_hand_end_with_the_same(tiny, tmp_path, monkeypatch, capsys):
+    folder = str(tmp_path / "model")
+    monkeypatch.setattr("sys.argv", ["by_hand.py", tiny, "1", folder])
+    printed = printed_by("text/by_hand.py", capsys)
     sources = ("pos", "chunk", "predicate")
     assert sum(printed[f"{name} final share"] for name in sources) == pytest.approx(0.7, abs=0.002)
     assert printed["entity final share"] == 0.3

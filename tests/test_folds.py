@@ -139,3 +139,9 @@ def test_a_damaged_file_is_said_to_be(tmp_path):
         path.write_text(text)
         with pytest.raises(RunError, match="damaged"):
             held_out.read(path)
+
+
+def test_rows_of_the_target_alone_are_cut_into_parts_too(study, tmp_path):
+    study.set("sources", []).set("paradigm", "single-task").set("fold", {"part": 1})
+    record = run(load(study.path), tmp_path / "run")
+    assert set(record["data"]) == {"goal"}

@@ -67,7 +67,7 @@ def test_a_recipe_becomes_a_run(study):
     assert found.fold == FoldConfig(part=2, of=4)
     assert Recipe.of(recipe.to_json()) == recipe
     alone = Recipe().applied(config, FoldConfig(part=1, of=4), name="alone")
-    assert alone.paradigm == "single-task"
+    assert (alone.paradigm, alone.sources) == ("single-task", [])
 
 
 def test_gains_are_counted_where_both_were_tried():

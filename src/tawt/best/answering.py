@@ -14,6 +14,7 @@ from tawt.best.result import (
     BestResult,
     CandidateResult,
     SourceResult,
+    UnseenResult,
 )
 from tawt.runs import RunFolder
 from tawt.significance import paired_bootstrap
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tawt.best.budget import Budget
     from tawt.best.deciding import Decision
     from tawt.best.search import Search
+    from tawt.best.study import Study
     from tawt.best.trials import Trial
 
 _UNKNOWN = "cannot tell"
@@ -57,6 +59,7 @@ def answered(search: Search, decision: Decision, *, budget: Budget) -> BestResul
         sources=_sources(search, trials, decision),
         test=scores,
         test_gain=gain,
+        unseen=_on_unseen(folder, study),
         budget=budget.text,
         seconds=round(sum(each.seconds for each in candidates) + record["seconds"], 1),
         circumstances={key: record[key] for key in ("versions", "machine", "commit")},
@@ -99,6 +102,20 @@ def _on_test(
     ours, theirs = (np.array(run.example_scores(study.target)) for run in runs.values())
     low, high = paired_bootstrap(ours, theirs).interval
     return scores, (float((ours - theirs).mean()), low, high)
+
+
+def _on_unseen(folder: Path, study: Study) -> dict[str, UnseenResult]:
+    """Scores of the same models without what they have seen, where they have."""
+    runs = {name: RunFolder(folder / name) for name in (MODEL, ALONE_MODEL)}
+    records = {name: run.record() for name, run in runs.items() if run.finished}
+    found = {name: record.get("unseen", {}).get(study.target) for name, record in records.items()}
+    return {
+        name: UnseenResult(
+            seen=len(each["seen"]), of=each["of"], score=each["scores"].get(study.metric)
+        )
+        for name, each in found.items()
+        if each is not None
+    }
 
 
 def _sources(search: Search, trials: list[Trial], decision: Decision) -> list[SourceResult]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tawt.best.result import BestResult
     from tawt.best.study import Study
     from tawt.config.schema import RunConfig
+    from tawt.sweeps import Executor
 
 _STUDY = "best"  # the name of the study in its file, where it is the only one
 
@@ -62,6 +63,7 @@ def best(
     budget: str = "12",
     options: Options | None = None,
     sweep: Sweep | None = None,
+    executor: Executor | None = None,
     on_start: Callable[[Intent], None] | None = None,
 ) -> BestResult:
     """Find the best way to train for the target, and train by it.
@@ -75,6 +77,7 @@ def best(
         budget: A time, such as "30m", or a number of candidates, such as "12".
         options: How to run.
         sweep: How runs are made side by side; in this process, one by one, by default.
+        executor: Where they are made; in processes where there is a `sweep`, by default.
         on_start: Told what is about to be done.
 
     Returns:
@@ -85,7 +88,8 @@ def best(
             trained, or the folder holds something else.
     """
     options = options or Options()
-    executor = in_this_process if sweep is None else None
+    if executor is None and sweep is None:
+        executor = in_this_process
     sweep = sweep or Sweep()
     allowed = Budget.parsed(budget)
     chosen_device(options.device)  # the workers would all find that it is not there

@@ -69,6 +69,7 @@ class Recipe:
             "name": name,
             "fold": fold,
             "paradigm": _PARADIGMS[self.order],
+            "sources": list(self.sources),  # none for the target alone: they need not be read
             "target_epochs": max(1, round(self.passes * config.target_epochs)),
             "fine_tune_learning_rate": None if tune is None else self.rate * tune,
             "training": replace(
@@ -79,7 +80,6 @@ class Recipe:
             ),
         }
         if self.uses_sources:
-            changes["sources"] = list(self.sources)
             changes["weighting"] = self._weighting(config)
         if self.sharing:
             [target] = config.targets

@@ -68,6 +68,18 @@ class HalfResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnseenResult:
+    """A model's score without the test examples that it was trained on, or nearly."""
+
+    seen: int
+    """Test examples that stand, or nearly stand, in what it was trained on."""
+    of: int
+    """All test examples."""
+    score: float | None
+    """On the others; none where there are no others."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BestResult:
     """What to use, and why."""
 
@@ -90,6 +102,9 @@ class BestResult:
     """Scores on test examples, of `best` and `alone`; none where there are no test examples."""
     test_gain: tuple[float, float, float] | None
     """Of `best` over `alone` in the mean score of a test example, with its 95% interval."""
+    unseen: dict[str, UnseenResult] = field(default_factory=dict)
+    """The scores without test examples that stand in training data; of `best` and `alone`, where
+    there are such examples."""
     budget: str
     seconds: float
     """Of all runs together."""

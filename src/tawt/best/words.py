@@ -26,6 +26,7 @@ def in_words(found: BestResult, folder: Path) -> list[str]:
     return [
         _verdict(found, folder),
         _why(found),
+        *_of_unseen(found),
         *_of_sources(found.sources, found),
         *_what_next(found),
         *_failed(found),
@@ -86,6 +87,24 @@ def _why(found: BestResult) -> str:
         f"{tried}. The best that uses sources, {rival.words}, is not used: {sure}, and at "
         "most 10% is allowed."
     )
+
+
+def _of_unseen(found: BestResult) -> list[str]:
+    """How well it does on test examples that are new to it, where some are not."""
+    ours, alone = found.unseen.get(MODEL), found.unseen.get(ALONE_MODEL)
+    if ours is None:
+        return []
+    said = (
+        f"{ours.seen} of the {ours.of} test examples stand, or nearly stand, in what this model "
+        "was trained on"
+    )
+    if ours.score is None:
+        return [f"{said}, which leaves none that are new to it."]
+    beside = ""
+    if alone is not None and alone.score is not None:
+        on = "" if alone.seen == ours.seen else " on those that are new to it"
+        beside = f", the target alone {_shown(alone.score, found)}{on}"
+    return [f"{said}; without those: {_shown(ours.score, found)}{beside}."]
 
 
 def _of_sources(sources: Iterable[SourceResult], found: BestResult) -> list[str]:

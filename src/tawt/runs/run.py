@@ -18,6 +18,7 @@ from tawt.runs.models import write_model
 from tawt.runs.page import write_page
 from tawt.runs.predictions import scores_of_labels
 from tawt.runs.record import circumstances
+from tawt.runs.unseen import on_unseen, unseen_in_words
 from tawt.training import train
 from tawt.training.devices import accelerator_for
 from tawt.training.processes import Processes, is_lost, lost_process
@@ -142,6 +143,8 @@ def run(
                 held_out.write(path, config, parts, result, device=accelerator.device)
             if options.save_model:
                 write_model(path, config, parts.tasks, parts.model, result)
+            unseen = on_unseen(config, parts.tasks, result.predictions)
+            remarks = [*parts.remarks, *unseen_in_words(unseen)]
             record = {
                 "name": config.name,
                 "seed": config.seed,
@@ -149,7 +152,8 @@ def run(
                 "began": began.isoformat(timespec="seconds"),
                 "seconds": round(time.perf_counter() - clock, 3),
                 "data": parts.data,
-                **_outcome(config, result, remarks=parts.remarks),
+                **_outcome(config, result, remarks=remarks),
+                **({"unseen": unseen} if unseen else {}),
                 "labels": scores_of_labels(result.predictions, parts.tasks),
             }
             folder.finish(record)

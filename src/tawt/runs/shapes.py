@@ -40,12 +40,19 @@ class _LabelScore(Shape):
     support: Count
 
 
+class _Unseen(Shape):
+    seen: list[Count]
+    of: Count
+    scores: Shares
+
+
 class Record(Shape):
     """`record.json`."""
 
     name: str
     scores: dict[str, dict[str, Shares]]
     labels: dict[str, dict[str, dict[str, _LabelScore]]] = Field(default_factory=dict)
+    unseen: dict[str, _Unseen] = Field(default_factory=dict)
     weights: dict[str, Number]
     multipliers: Shares
     passes: Shares = Field(default_factory=dict)

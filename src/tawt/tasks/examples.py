@@ -184,6 +184,13 @@ class Examples(ABC):
         each = (self.batch(np.array([index])).inputs for index in range(len(self)))
         return digests_of(b"".join(_bytes(inputs)) for inputs in each)
 
+    def likenesses(self) -> NDArray[np.uint64] | None:
+        """Eight bytes of each example's input, the same where inputs are nearly the same.
+
+        Nothing where it is not known what that would be.
+        """
+        return None
+
 
 class Subset(Examples):
     """Some of the examples of another set, without copying them.
@@ -239,6 +246,11 @@ class Subset(Examples):
     def digests(self) -> NDArray[np.uint64]:
         """Eight bytes of each example's input."""
         return self._examples.digests()[self._indices]
+
+    def likenesses(self) -> NDArray[np.uint64] | None:
+        """The same where inputs are nearly the same."""
+        found = self._examples.likenesses()
+        return None if found is None else found[self._indices]
 
     def groups(self) -> Sequence[Any] | NDArray[Any] | Coded | None:
         """Which group each example is in."""

@@ -11,6 +11,7 @@ from tawt.lazy import load as load_name
 need("text", by=__name__)
 
 if TYPE_CHECKING:
+    from tawt.fitting import Fitted, fit
     from tawt.text.encoding import TextRepresentation, load_tokenizer
     from tawt.text.kinds import (
         Cutting,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cutting",
+    "Fitted",
     "ReadOptions",
     "SplitFiles",
     "Tagging",
@@ -36,6 +38,7 @@ __all__ = [
     "TextRepresentation",
     "Wanted",
     "classification_task",
+    "fit",
     "load",
     "load_tokenizer",
     "regression_task",
@@ -62,7 +65,13 @@ _HOMES = {
 }
 
 
+_ABOVE = {"fitting": ("Fitted", "fit")}
+"""Of runs and questions, which nothing here knows of: it is looked for where text is."""
+
+
 def __getattr__(name: str) -> Any:
+    if any(name in names for names in _ABOVE.values()):
+        return load_name("tawt", _ABOVE, name)
     return load_name("tawt.text", _HOMES, name)
 
 

@@ -71,7 +71,20 @@ def draft(files: Sequence[Path], *, target: str | None = None, out: Path | None 
     modalities, _ = readers()
     endings = {ending for modality in modalities.values() for ending in modality.endings}
     groups = grouped(given, endings=sorted(endings))
-    meant = target_among(groups, target)
+    return drafted(groups, target_among(groups, target), out=out)
+
+
+def drafted(groups: Sequence[FileGroup], meant: FileGroup, *, out: Path | None = None) -> Draft:
+    """The same for tasks of which it is known which files they are.
+
+    Args:
+        groups: The files of every task.
+        meant: Those of the target.
+        out: Where the configuration will lie; TARGET.yaml here by default.
+
+    Raises:
+        TawtError: As for `draft`.
+    """
     chosen = choose(groups, meant)
     path = out or Path(f"{chosen.target.name}.yaml")
     made = chosen.modality.draft(chosen.target, chosen.sources)

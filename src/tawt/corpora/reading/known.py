@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tawt.text.reading.contents import letters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tawt.corpora.reading.documents import Document
-
-_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -100,13 +98,3 @@ class Search:
         kept = [line for line in lines if letters_of(line) not in self._known.letters]
         self.count += len(lines) - len(kept)
         return "\n".join(kept)
-
-
-def letters_of(text: str) -> str:
-    """Letters and digits alone, in lower case.
-
-    Example:
-        >>> letters_of("[[ Résumé ]] of <<ﬁve>> papers, 1999.")
-        'résuméoffivepapers1999'
-    """
-    return _NO_LETTERS.sub("", unicodedata.normalize("NFKC", text).casefold())

@@ -10,7 +10,13 @@ from tawt.lazy import load as load_name
 
 if TYPE_CHECKING:
     from tawt.text.encoding.finding import located
-    from tawt.text.encoding.loading import Level, load_body, load_tokenizer, longest_input
+    from tawt.text.encoding.loading import (
+        Level,
+        load_body,
+        load_tokenizer,
+        longest_input,
+        width_of,
+    )
     from tawt.text.encoding.masked_head import MaskedHead
     from tawt.text.encoding.representation import PieceInputs, TextInputs, TextRepresentation
 
@@ -24,11 +30,12 @@ __all__ = [
     "load_tokenizer",
     "located",
     "longest_input",
+    "width_of",
 ]
 
 _HOMES = {
     "finding": ("located",),
-    "loading": ("Level", "load_body", "load_tokenizer", "longest_input"),
+    "loading": ("Level", "load_body", "load_tokenizer", "longest_input", "width_of"),
     "masked_head": ("MaskedHead",),
     "representation": ("PieceInputs", "TextInputs", "TextRepresentation"),
 }

@@ -146,6 +146,20 @@ def longest_input(encoder: str) -> int | None:
         return positions(config)
 
 
+def width_of(encoder: str) -> int | None:
+    """The width of an encoder's vectors, if it says.
+
+    Args:
+        encoder: A hub name, a folder, or `package:NAME`.
+    """
+    place = located(encoder)
+    with quietly(), loading(encoder):
+        width: int | None = getattr(
+            AutoConfig.from_pretrained(place, trust_remote_code=False), "hidden_size", None
+        )
+    return width
+
+
 def positions(config: PretrainedConfig) -> int | None:
     """How many places an architecture with this configuration knows, if it says.
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from tawt.tasks import Batch, Examples, Shown
 from tawt.text.encoding import TextInputs
 from tawt.text.reading import preview
-from tawt.text.reading.contents import text_contents
+from tawt.text.reading.contents import text_contents, text_likenesses
 from tawt.text.tokens.fingerprints import sha256_of
 from tawt.text.tokens.flat import FlatRows, Ints
 from tawt.units import Coded
@@ -154,6 +154,10 @@ class TaggedExamples(Examples):
     def digests(self) -> NDArray[np.uint64]:
         """Eight bytes of each sentence's words."""
         return text_contents(self.sentences)
+
+    def likenesses(self) -> NDArray[np.uint64]:
+        """Eight bytes of the letters and digits of each sentence."""
+        return text_likenesses(self.sentences)
 
     @property
     def pieces(self) -> int:

@@ -11,7 +11,7 @@ import torch
 from tawt.tasks import Batch, Examples, Shown
 from tawt.text.encoding import TextInputs
 from tawt.text.reading import preview
-from tawt.text.reading.contents import text_contents
+from tawt.text.reading.contents import text_contents, text_likenesses
 from tawt.text.tokens.fingerprints import sha256_of
 from tawt.text.tokens.flat import FlatRows, Ints
 from tawt.units import Coded
@@ -132,6 +132,10 @@ class WholeTexts(Examples):
     def digests(self) -> NDArray[np.uint64]:
         """Eight bytes of each text."""
         return text_contents(self.texts)
+
+    def likenesses(self) -> NDArray[np.uint64]:
+        """Eight bytes of the letters and digits of each text."""
+        return text_likenesses(self.texts)
 
     def _joined(self, index: int, between: str) -> str:
         found = self.texts[index]
