@@ -123,6 +123,15 @@ def test_losses_are_those_of_single_examples():
     assert model.training
 
 
+def test_what_is_nearly_the_same_is_in_one_part(monkeypatch):
+    examples = task([0, 1] * 8).train
+    assert len(set(parts_of(examples, 4, seed=0)[:4])) > 1
+    alike = np.arange(16, dtype=np.uint64)
+    alike[:4] = 99
+    monkeypatch.setattr(type(examples), "likenesses", lambda examples: alike)
+    assert len(set(parts_of(examples, 4, seed=0)[:4])) == 1
+
+
 def test_the_last_run_needs_no_held_out_examples(study, tmp_path):
     goal = study.values["data"]["tasks"]["goal"]
     for split in ("dev", "test"):

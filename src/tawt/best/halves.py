@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import t
+import scipy  # whose parts are imported when they are first used
 
 from tawt.best.posterior import with_errors
 from tawt.best.result import HalfResult
@@ -84,5 +84,5 @@ def _scores(candidates: Candidates, trial: Trial, whose: Whose) -> NDArray[np.fl
 
 def _gain(half: NDArray[np.float64], whole: Measured, *, parts: int) -> tuple[float, float, float]:
     (mean,), ((variance,),) = with_errors((whole.scores - half)[None], parts=parts)
-    reach = float(t.ppf((1 + _LEVEL) / 2, df=len(half) - 1)) * float(np.sqrt(variance))
+    reach = float(scipy.stats.t.ppf((1 + _LEVEL) / 2, len(half) - 1)) * float(np.sqrt(variance))
     return float(mean), float(mean) - reach, float(mean) + reach

@@ -97,8 +97,8 @@ def halved(task: Task, *, seed: int, evenly: bool) -> Task:
 def parts_of(examples: Examples, count: int, *, seed: int) -> Indices:
     """The part that each example is in, from 1: parts of equal size, labels spread evenly.
 
-    Examples with the same input are in the same part: a model that was trained on one would know
-    the other.
+    Examples with nearly the same input are in the same part: a model that was trained on one would
+    know the other.
 
     Args:
         examples: To be cut.
@@ -119,7 +119,9 @@ def parts_of(examples: Examples, count: int, *, seed: int) -> Indices:
         order = order[np.argsort(numbers[order], kind="stable")]
     parts = np.empty(len(examples), np.int64)
     parts[order] = np.arange(len(examples)) % count + 1
-    _, firsts, same = np.unique(examples.digests(), return_index=True, return_inverse=True)
+    alike = examples.likenesses()
+    inputs = examples.digests() if alike is None else alike
+    _, firsts, same = np.unique(inputs, return_index=True, return_inverse=True)
     together: Indices = parts[firsts][same]
     return together
 
