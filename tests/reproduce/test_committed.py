@@ -2,9 +2,10 @@
 
 import importlib.util
 import json
-import shutil
+import re
 import sys
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -27,12 +28,28 @@ COMMITTED = {
 pytestmark = pytest.mark.skipif(not RECORDS.exists(), reason="the documentation is not here")
 
 
-def experiment_of(name):
-    return next(asked.parent.name for asked in requests() if name.startswith(asked.parent.name))
+@cache
+def program(name):
+    """One of those in docs."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", RESULTS.parent / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look there
+    spec.loader.exec_module(module)
+    return module
 
 
+@cache
 def requests():
-    return list(RECORDS.glob("*/*/request.json"))
+    """Folder and experiment of every table that was asked for."""
+    records = program("records")
+    paths = [
+        (name, PurePosixPath(path)) for name in records.names() for path in records.contents(name)
+    ]
+    return {(name, path.parent.name) for name, path in paths if path.name == "request.json"}
+
+
+def experiment_of(name):
+    return next(experiment for _, experiment in requests() if name.startswith(experiment))
 
 
 def test_every_result_has_records():
@@ -41,7 +58,17 @@ def test_every_result_has_records():
     assert found - {speed} == set(COMMITTED)
     assert {path.stem for path in RESULTS.glob("table-*.md")} <= set(COMMITTED)
     named = {(COMMITTED[name], experiment_of(name)) for name in COMMITTED}
-    assert named == {(asked.parents[1].name, asked.parent.name) for asked in requests()}
+    assert named == requests()
+
+
+def test_the_page_says_what_each_file_of_records_makes():
+    page = (RESULTS.parent / "reproduce.md").read_text(encoding="utf-8")
+    section = page.split("## From our records")[1].split("\n## ")[0]
+    rows = [row.split("|")[1:3] for row in section.splitlines() if row.startswith("| `")]
+    found = [[re.findall(r"`([a-z][^`]*)`", cell) for cell in row] for row in rows]
+    assert {(name, table) for names, tables in found for name in names for table in tables} == (
+        requests()
+    )
 
 
 def assert_same(found, expected, place=""):
@@ -64,7 +91,7 @@ def assert_same(found, expected, place=""):
 @pytest.mark.parametrize(("name", "folder"), COMMITTED.items())
 def test_a_result_is_what_its_records_make(name, folder, call, tmp_path):
     experiment, copy = experiment_of(name), tmp_path / folder
-    shutil.copytree(RECORDS / folder, copy)
+    program("records").main([folder, str(copy)])
     seeds = ["--seeds", "3"] if experiment == "figure-task-distance" else []  # it has no data
     status, _, err = call("reproduce", experiment, *seeds, "--out", str(copy))
     assert (status, err) == (0, "")
@@ -75,11 +102,39 @@ def test_a_result_is_what_its_records_make(name, folder, call, tmp_path):
         assert (copy / experiment / "table.md").read_text() == page.read_text()
 
 
+@pytest.mark.parametrize("folder", sorted(set(COMMITTED.values())))
+def test_records_are_packed_as_they_were_unpacked(folder, tmp_path, monkeypatch):
+    records = program("records")
+    expected = records.contents(folder)
+    records.main([folder, str(tmp_path / "again")])
+    (tmp_path / "again" / "runs").mkdir()  # what is made from records is not packed
+    (tmp_path / "again" / "runs" / "record.json").write_text("{}")
+    monkeypatch.setattr(records, "RECORDS", tmp_path)
+    records.main([folder, str(tmp_path / "again"), "--pack"])
+    assert list(records.contents(folder).items()) == list(expected.items())
+    first = records.path_of(folder).read_bytes()
+    records.main([folder, str(tmp_path / "again"), "--pack"])
+    assert records.path_of(folder).read_bytes() == first
+
+
+def test_records_are_not_unpacked_among_other_files(tmp_path, capsys):
+    (tmp_path / "records").mkdir()
+    with pytest.raises(SystemExit):
+        program("records").main(["simulation", str(tmp_path)])
+    assert f"{tmp_path} is not empty; give a new folder." in capsys.readouterr().err
+    assert list(tmp_path.rglob("*")) == [tmp_path / "records"]
+
+
+def test_a_name_without_records_is_refused_with_those_that_have_some(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        program("records").main(["minilm", str(tmp_path / "again")])
+    assert "there are records of minilm-3e-4, minilm-5e-5, " in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="has no records; give a folder of `tawt reproduce`"):
+        program("records").main(["minilm", str(tmp_path), "--pack"])
+
+
 def test_pictures_are_what_their_records_draw(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("figures", RESULTS.parent / "figures.py")
-    figures = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "figures", figures)
-    spec.loader.exec_module(figures)
+    figures = program("figures")
     monkeypatch.setattr(figures, "IMAGES", tmp_path)
     figures.main()
     drawn = {path.name: path.read_text() for path in tmp_path.iterdir()}
