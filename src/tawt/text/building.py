@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tawt.errors import ConfigError, inside
 from tawt.modality.learnable import nothing_to_learn
 from tawt.text.encoding import load_tokenizer, longest_input
-from tawt.text.kinds import Cutting, Wanted, kind_named
+from tawt.text.kinds import Cutting, TaskOptions, kind_named
 from tawt.text.model import kind_of
 from tawt.text.reading import ReadOptions, SplitFiles, Splits, doubts, guess_format, load
 from tawt.text.reading.columns import sample_columns, suggestion_for
@@ -54,7 +54,7 @@ def task_of(
     cutting: Cutting,
     *,
     kind: str,
-    wanted: Wanted,
+    wanted: TaskOptions,
     said: list[str],
 ) -> Task:
     """The task that these examples are.

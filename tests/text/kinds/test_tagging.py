@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tawt.errors import ConfigError, DataError
-from tawt.text.kinds import KINDS, Cutting, Tagging, Wanted
+from tawt.text.kinds import KINDS, Cutting, Tagging, TaskOptions
 from tawt.text.reading import Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
 from tawt.text.tokens import NO_TAG, TaggedExamples, WordPieces
@@ -30,7 +30,7 @@ def splits(train, dev=None, test=None):
 
 def task(train, dev=None, test=None, **wanted):
     cutting = Cutting(tokenizer=LETTERS, max_length=16)
-    return KINDS["tagging"].make("words", splits(train, dev, test), cutting, Wanted(**wanted))
+    return KINDS["tagging"].make("words", splits(train, dev, test), cutting, TaskOptions(**wanted))
 
 
 def examples(sentences, *, max_length):

@@ -12,7 +12,7 @@ from tawt.errors import ConfigError
 from tawt.tasks import Task
 from tawt.tasks.label_scores import LabelScore, label_scores
 from tawt.text.decoding import best_tags, mark_spans
-from tawt.text.kinds.making import Cutting, Wanted, chosen_labels, chosen_metric, last_layer
+from tawt.text.kinds.making import Cutting, TaskOptions, chosen_labels, chosen_metric, last_layer
 from tawt.text.kinds.text_kind import TextAnswers, TextKind
 from tawt.text.metrics import METRICS, sentence_span_f1
 from tawt.text.metrics.pairing import tokens_of
@@ -121,7 +121,7 @@ class Tagging(TextAnswers):
         return "conlleval" if self.metric == "span_f1_conlleval" else "strict"
 
 
-def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
+def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: TaskOptions) -> Task:
     """A tagging task from sentences.
 
     Args:
