@@ -36,7 +36,7 @@ from tawt.distance import (
     Workshop,
     rank_correlation,
 )
-from tawt.distance.budgets import Budget
+from tawt.distance.budgets import TrainingBudget
 from tawt.distance.estimates import as_distance
 from tawt.files.whole import write
 from tawt.runs import building
@@ -128,7 +128,7 @@ class Plan:
             tasks={task.name: task for task in tasks},
             target=tasks[0].name,
             measured=measured,
-            budget=Budget(
+            budget=TrainingBudget(
                 epochs=self.epochs, batch=32, sizes=(self.sentences,), target_size=self.few
             ),
             settings=Settings(

@@ -10,9 +10,9 @@ from tawt.mix.answering import Evidence, answered
 from tawt.mix.planning import ProxyPlan
 from tawt.mix.result import Point
 from tawt.mix.speed import Speed
-from tawt.mix.study import BY_SIZE, EQUAL, LEARNED, Study
+from tawt.mix.study import BY_SIZE, EQUAL, LEARNED, MixStudy
 from tawt.tasks import Measure
-from tests.conftest import Study as OnDisk
+from tests.conftest import MixStudy as OnDisk
 
 BITS = Measure(lower_is_better=True, unit="bits a byte")
 SIZES = {"near": 10, "far": 30, "noise": 60}
@@ -73,7 +73,7 @@ def study(sizes=SIZES, *, per_example=10, rows=(LEARNED, EQUAL, BY_SIZE), bound=
             "training": {"batch_size": 2, "most_passes": None, **training},
         }
     )
-    return Study(
+    return MixStudy(
         config=config,
         target="goal",
         rows=[ROWS[name] for name in rows],

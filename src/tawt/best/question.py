@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.best.result import BestResult
-    from tawt.best.study import Study
+    from tawt.best.study import BestStudy
     from tawt.config.schema import RunConfig
     from tawt.sweeps import Executor
 
@@ -38,10 +38,10 @@ _STUDY = "best"  # the name of the study in its file, where it is the only one
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intent:
+class BestIntent:
     """What is about to be done."""
 
-    study: Study
+    study: BestStudy
     budget: Budget
     begun: int
     """Candidates that are there already."""
@@ -64,7 +64,7 @@ def best(
     options: Options | None = None,
     sweep: Sweep | None = None,
     executor: Executor | None = None,
-    on_start: Callable[[Intent], None] | None = None,
+    on_start: Callable[[BestIntent], None] | None = None,
 ) -> BestResult:
     """Find the best way to train for the target, and train by it.
 
@@ -121,7 +121,7 @@ def best(
         workers=sweep.workers,
     )
     if on_start is not None:
-        on_start(Intent(study=study, budget=allowed, begun=len(search.trials.all())))
+        on_start(BestIntent(study=study, budget=allowed, begun=len(search.trials.all())))
 
     def plan() -> Plan:
         with locks.locked(folder, wait_unless=sweep.should_stop):  # others may search here too
@@ -144,7 +144,7 @@ def best(
     return found
 
 
-def _decided(search: Search, study: Study) -> Decision:
+def _decided(search: Search, study: BestStudy) -> Decision:
     trials = search.trials.all()
     if trials and (first := trials[0]).state == "failed":
         raise TrainingError(f"The target alone could not be trained: {first.error}")

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from tawt import files
 from tawt.config.schema import difference, dumped, load
 from tawt.distance.page import distance_page
-from tawt.distance.pieces import Found
+from tawt.distance.pieces import PieceResult
 from tawt.distance.shapes import Distances
 from tawt.errors import RunError
 from tawt.files import locks, shapes
@@ -175,7 +175,7 @@ class KeptEstimates:
         self._folder = folder / ESTIMATES
         self._made_from = {"tawt": __version__, "seed": seed, "sizes": asdict(sizes)}
 
-    def known(self, piece: Piece) -> Found | None:
+    def known(self, piece: Piece) -> PieceResult | None:
         """What came of a piece that was made before."""
         path = self._file(piece)
         if not path.exists():
@@ -185,11 +185,11 @@ class KeptEstimates:
             if kept["made_from"] != self._key(piece) or set(piece.targets) - set(kept["values"]):
                 return None
             values = {name: _numbers(kept["values"][name]) for name in piece.targets}
-            return Found(values, _numbers(kept["seconds"]))
+            return PieceResult(values, _numbers(kept["seconds"]))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise RunError(f"{path} is damaged: {error!r}. {_REMEDY}") from error
 
-    def keep(self, piece: Piece, found: Found) -> None:
+    def keep(self, piece: Piece, found: PieceResult) -> None:
         """Leave it, whole."""
         files.write_sealed(self._file(piece), {"made_from": self._key(piece), **asdict(found)})
 

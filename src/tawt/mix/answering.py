@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tawt.mix.planning import ProxyPlan
     from tawt.mix.shares import Course
-    from tawt.mix.study import Study
+    from tawt.mix.study import MixStudy
     from tawt.tasks import Measure
 
 Recommended = Literal["learned weights", "weights by size", "equal weights"]
@@ -39,7 +39,7 @@ class Evidence:
     circumstances: Mapping[str, object]
 
 
-def gathered(folder: Path, study: Study, seeds: Sequence[int]) -> Evidence:
+def gathered(folder: Path, study: MixStudy, seeds: Sequence[int]) -> Evidence:
     """What the finished runs say.
 
     Args:
@@ -75,7 +75,7 @@ def gathered(folder: Path, study: Study, seeds: Sequence[int]) -> Evidence:
 
 def answered(
     evidence: Evidence,
-    study: Study,
+    study: MixStudy,
     plan: ProxyPlan,
     *,
     seeds: Sequence[int],
