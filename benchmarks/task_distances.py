@@ -41,7 +41,7 @@ from tawt.distance.estimates import as_distance
 from tawt.files.whole import write
 from tawt.runs import building
 from tawt.runs.record import circumstances
-from tawt.sweeps import Store, Sweep, Work
+from tawt.sweeps import RecordStore, Sweep, Work
 from tawt.training import Settings
 
 if TYPE_CHECKING:
@@ -184,9 +184,9 @@ class Train:
         outcomes_in(self.plan.folder).keep(self.piece.key, workshop.done(self.piece.job))
 
 
-def outcomes_in(folder: Path) -> Store:
+def outcomes_in(folder: Path) -> RecordStore:
     """The outcomes of trainings, by key."""
-    return Store(folder, "{}.json")
+    return RecordStore(folder, "{}.json")
 
 
 def shuffle_tags(plan: Plan) -> None:

@@ -12,7 +12,7 @@ from tawt.errors import Interrupted
 from tawt.reproduce import EXPERIMENTS, Request, Store, contents, is_made, make
 from tawt.reproduce.generated import tiny_setup
 from tawt.reproduce.leaving import leave
-from tawt.reproduce.plan import Plan
+from tawt.reproduce.plan import TablePlan
 from tawt.reproduce.request import save_request
 from tawt.reproduce.store import key
 from tawt.runs import RunFolder
@@ -68,7 +68,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def plans(folder) -> dict[str, Plan]:
+def plans(folder) -> dict[str, TablePlan]:
     return {name: EXPERIMENTS[name].plan(request(folder).setup) for name in TABLES}
 
 

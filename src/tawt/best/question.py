@@ -22,7 +22,7 @@ from tawt.files import locks
 from tawt.modality.said import said_before
 from tawt.runs import Options
 from tawt.runs.folder import RECORD
-from tawt.sweeps import Plan, Store, Sweep, in_this_process
+from tawt.sweeps import Plan, RecordStore, Sweep, in_this_process
 from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def best(
         )
     place.claim(study.data, should_stop=sweep.should_stop)
     options = replace(options, overwrite=False)
-    store = Store(folder, f"{{}}/{RECORD}", sealed=True)
+    store = RecordStore(folder, f"{{}}/{RECORD}", sealed=True)
     candidates = Candidates(study=study, folder=folder, options=options)
     search = Search(
         candidates=candidates,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tawt.best.study import BestStudy
     from tawt.best.trials import Idea, Trials
     from tawt.runs.held_out import HeldOut
-    from tawt.sweeps import Record, Store, Work
+    from tawt.sweeps import Record, RecordStore, Work
 
 _ATTEMPTS = 20  # points that may turn out to be the same as earlier ones
 _REPORTED = 400  # examples that a candidate is dropped by
@@ -40,7 +40,7 @@ class Search:
 
     candidates: Candidates
     trials: Trials
-    store: Store
+    store: RecordStore
     budget: Budget
     workers: int
     _held_out: dict[tuple[int, int], HeldOut] = field(default_factory=dict, init=False)

@@ -18,7 +18,7 @@ from tawt.errors import RunError
 from tawt.files import locks, shapes
 from tawt.runs.folder import CONFIG as RUN_CONFIG
 from tawt.runs.folder import DATA, PAGE
-from tawt.sweeps import Store
+from tawt.sweeps import RecordStore
 from tawt.version import __version__
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class Item:
         return not (measures and set(measured) - set(outcome.get("risks", {})))
 
 
-def trainings_in(folder: Path) -> Store:
+def trainings_in(folder: Path) -> RecordStore:
     """The outcomes of the trainings in a folder, by key."""
-    return Store(folder, f"{TRAININGS}/{{}}.json", sealed=True, remedy=_REMEDY)
+    return RecordStore(folder, f"{TRAININGS}/{{}}.json", sealed=True, remedy=_REMEDY)
 
 
 def with_numbers(outcome: Record) -> Record:

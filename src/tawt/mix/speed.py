@@ -14,7 +14,7 @@ from tawt import files
 from tawt.config.rows import ROWS
 from tawt.mix.study import EQUAL, LEARNED, proxy
 from tawt.runs.timing import time_steps
-from tawt.sweeps import Store, Work
+from tawt.sweeps import RecordStore, Work
 from tawt.sweeps.work import Plan
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def measured_speed(
     quiet = replace(sweep, on_progress=lambda progress: None)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder), "{}.json")
+        store = RecordStore(Path(folder), "{}.json")
         wanted = [
             Work(str(number), "the speed", MeasureSpeed(study, store.path(str(number)), device))
             for number in range(together)

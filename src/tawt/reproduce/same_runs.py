@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from tawt.reproduce.choices import Choice
-    from tawt.reproduce.plan import Plan
+    from tawt.reproduce.plan import TablePlan
     from tawt.reproduce.tagging import Setup
 
 Spot = tuple[str, str]
 """Row and column of a number."""
 
 
-def same_runs(plan: Plan, setup: Setup) -> dict[Spot, Spot]:
+def same_runs(plan: TablePlan, setup: Setup) -> dict[Spot, Spot]:
     """Where the runs of a number stand before it: in its own row if they do, else in any.
 
     Numbers that are the same runs in the paper too are not among them.

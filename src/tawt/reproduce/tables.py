@@ -16,14 +16,14 @@ from tawt.reproduce.sizes import too_small
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tawt.reproduce.plan import Plan
+    from tawt.reproduce.plan import TablePlan
     from tawt.reproduce.scores import Number, ScoreRow
     from tawt.reproduce.store import Store
     from tawt.reproduce.tagging import Setup
 
 
 def score_table(
-    experiment: str, title: str, plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]
+    experiment: str, title: str, plan: TablePlan, setup: Setup, store: Store, seeds: Sequence[int]
 ) -> Result:
     """The table of an experiment whose runs are all made.
 
@@ -54,7 +54,7 @@ def score_table(
     )
 
 
-def made_with(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) -> dict[str, Any]:
+def made_with(plan: TablePlan, setup: Setup, store: Store, seeds: Sequence[int]) -> dict[str, Any]:
     """Settings, versions, machine, and what data and encoder are; no names of folders."""
     found = [choice.record(seed, store) for choice in plan.choices for seed in seeds]
     records = [record for record in found if record is not None]
@@ -142,7 +142,7 @@ def _wins(row: ScoreRow, columns: Sequence[str]) -> str:
 
 
 def _caption(
-    experiment: str, plan: Plan, setup: Setup, rows: Sequence[ScoreRow], seeds: Sequence[int]
+    experiment: str, plan: TablePlan, setup: Setup, rows: Sequence[ScoreRow], seeds: Sequence[int]
 ) -> str:
     scored = dict.fromkeys(f"{metric_name(setup, target)} for {target}" for target in plan.targets)
     metrics = ", ".join(scored)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tawt.runs.building import Parts
     from tawt.tasks import Task
     from tawt.training import TrainingResult
-    from tawt.training.progress import Progress
+    from tawt.training.progress import TrainingProgress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ def run(
     path: Path,
     *,
     options: Options | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_tasks: Callable[[Sequence[Task]], None] | None = None,
     on_device: Callable[[torch.device], None] | None = None,
@@ -180,7 +180,7 @@ def _trained(
     checkpoint: FolderCheckpoint,
     *,
     log: bool,
-    on_progress: Callable[[Progress], None] | None,
+    on_progress: Callable[[TrainingProgress], None] | None,
     should_stop: Callable[[], bool] | None,
 ) -> TrainingResult:
     """Train, and say in the user's words what stopped it."""

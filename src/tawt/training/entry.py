@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tawt.tasks import MultiTaskModel, Task
     from tawt.training.checkpoints import Checkpoint
     from tawt.training.paradigms import Paradigm
-    from tawt.training.progress import Progress
+    from tawt.training.progress import TrainingProgress
     from tawt.training.result import TrainingResult
     from tawt.weighting import Weighting
 
@@ -36,7 +36,7 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
     seed: int = 0,
     checkpoint: Checkpoint | None = None,
     accelerator: Accelerator | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingResult:
     """Train the model for the target.
