@@ -13,7 +13,7 @@ from tawt.text.model import kind_of
 from tawt.text.reading import ReadOptions, SplitFiles, Splits, doubts, guess_format, load
 from tawt.text.reading.columns import sample_columns, suggestion_for
 from tawt.text.reading.doubts import only_label
-from tawt.text.tokens import TaggedExamples, WholeTexts
+from tawt.text.tokens import TaggedSentences, WholeTexts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -176,7 +176,7 @@ def _cut(task: Task) -> dict[str, int]:
 
 
 def _cut_from(examples: Examples) -> dict[str, int]:
-    if isinstance(examples, TaggedExamples):
+    if isinstance(examples, TaggedSentences):
         return {"cut_words": examples.cut_words}
     return {"cut_texts": examples.cut_texts} if isinstance(examples, WholeTexts) else {}
 

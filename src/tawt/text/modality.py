@@ -245,7 +245,7 @@ class TextModality(Modality[D, EncoderConfig]):
         return data, model.model_copy(update={"encoder": encoder})
 
 
-class Text(TextModality[TextData]):
+class TextFiles(TextModality[TextData]):
     """Tasks in text files."""
 
     name = "text"
@@ -372,7 +372,7 @@ class Text(TextModality[TextData]):
         return [task.limit or 0 for task in data.tasks.values()]
 
 
-TEXT = Text()
+TEXT = TextFiles()
 
 
 def _model_folder(folder: Path, name: str, targets: Sequence[str]) -> Path:

@@ -12,7 +12,7 @@ from tawt.errors import ConfigError, DataError
 from tawt.text.kinds import KINDS, Cutting, Tagging, TaskOptions
 from tawt.text.reading import Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
-from tawt.text.tokens import NO_TAG, TaggedExamples, WordPieces
+from tawt.text.tokens import NO_TAG, TaggedSentences, WordPieces
 from tests.text.encoders import letters_tokenizer
 
 LETTERS = letters_tokenizer()
@@ -35,7 +35,7 @@ def task(train, dev=None, test=None, **wanted):
 
 def examples(sentences, *, max_length):
     pieces = WordPieces(LETTERS, max_length=max_length, overlap=1)
-    return TaggedExamples(sentences, POSITIONS, pieces, padding=0)
+    return TaggedSentences(sentences, POSITIONS, pieces, padding=0)
 
 
 def scored(batch, logits_of):

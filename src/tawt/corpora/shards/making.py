@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tawt.corpora.reading import KnownLines, Search, read, sources_of
+from tawt.corpora.reading import KnownLines, KnownLineSearch, read, sources_of
 from tawt.corpora.reading.sources import stamp
 from tawt.corpora.shards.encoding import encoded
 from tawt.corpora.shards.routing import Router
@@ -134,7 +134,7 @@ def _make(
             for split, folder in folders.items()
         }
         router = Router(writers, held_out=files.held_out if root == "train" else {})
-        search = Search(known or KnownLines.of((), removes=False))
+        search = KnownLineSearch(known or KnownLines.of((), removes=False))
         documents = read(files, split=root)
         if known is not None:
             documents = search.through(documents)

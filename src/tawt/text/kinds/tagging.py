@@ -19,7 +19,7 @@ from tawt.text.metrics.pairing import tokens_of
 from tawt.text.metrics.spans import Reading, span_label_scores
 from tawt.text.predicting import asking
 from tawt.text.reading import TaggedSentence, labels_of
-from tawt.text.tokens import NO_TAG, TaggedExamples, TagLabels, WordPieces
+from tawt.text.tokens import NO_TAG, TaggedSentences, TagLabels, WordPieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,10 +153,10 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: TaskOption
     positions = {tag: index for index, tag in enumerate((*labels, *unseen))}
     padding = int(cutting.tokenizer.pad_token_id or 0)
 
-    def made(part: Sequence[object] | None) -> TaggedExamples | None:
+    def made(part: Sequence[object] | None) -> TaggedSentences | None:
         if part is None:
             return None
-        return TaggedExamples(_sentences(part), positions, pieces, padding=padding)
+        return TaggedSentences(_sentences(part), positions, pieces, padding=padding)
 
     examples = made(splits.train)
     assert examples is not None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tawt.tasks import Task
     from tawt.text.encoding import Level, TextRepresentation
     from tawt.text.kinds.making import Cutting, TaskOptions
-    from tawt.text.predicting.asking import Asking, Trained
+    from tawt.text.predicting.asking import TaskPredictor, TextModelDetails
     from tawt.text.reading import Splits, TaskKind
 
 
@@ -63,7 +63,7 @@ class TextKind:
     make: Callable[[str, Splits, Cutting, TaskOptions], Task]
     """A task from its name and examples, how they are cut, and what is said about it. The task's
     `kind` has the head, the loss and the scores."""
-    asking: Callable[[Trained], Asking]
+    asking: Callable[[TextModelDetails], TaskPredictor]
     """How a trained model is asked, and what its answers are."""
     has_probabilities: bool = True
     """Whether its answers have any, for `tawt predict --probabilities`."""
