@@ -6,7 +6,7 @@ from random import Random
 
 from tawt.config.rows import ROWS
 from tawt.config.schema import parsed
-from tawt.mix.answering import Evidence, answered
+from tawt.mix.answering import MixEvidence, answered
 from tawt.mix.planning import ProxyPlan
 from tawt.mix.result import Point
 from tawt.mix.speed import Speed
@@ -125,7 +125,7 @@ def answer(*, scores=SCORES, courses=COURSES, wanted=None, names=None, **given):
         ]
         for each in courses
     ]
-    evidence = Evidence(scores=scores, courses=renamed, seconds=9.0, circumstances={})
+    evidence = MixEvidence(scores=scores, courses=renamed, seconds=9.0, circumstances={})
     examined = study(sizes, rows=list(scores), **given)
     if "goal" in names:
         examined = replace(examined, target=names["goal"])

@@ -23,7 +23,7 @@ from tawt.training.finishing import finished
 from tawt.training.judging import Judge
 from tawt.training.material import Material
 from tawt.training.optimisers import optimiser_state, skip_if
-from tawt.training.processes import Processes
+from tawt.training.processes import TrainingProcesses
 from tawt.training.progress import Position, TrainingProgress
 from tawt.training.recorded import recording
 from tawt.training.roles import checked_roles, heads_learn
@@ -69,7 +69,7 @@ class Loop:
         self.material = Material(tasks, self.targets, self.weighting, settings, seed=seed)
         self.tasks = self.material.tasks
         self.settings, self.accelerator = settings, accelerator
-        self.processes = Processes.of(accelerator)
+        self.processes = TrainingProcesses.of(accelerator)
         self.device: torch.device = accelerator.device
         self.wrapped = accelerator.prepare(model)
         self.model = model
