@@ -113,8 +113,8 @@ def test_buckets_of_corpora_add_up():
 
 def test_buckets_are_the_same_in_every_process():
     program = (
-        "from tawt.corpora.importance import Buckets\n"
-        "print(Buckets.of(['To be, or not to be'], buckets=50).counts.tolist())"
+        "from tawt.corpora.importance import BucketCounts\n"
+        "print(BucketCounts.of(['To be, or not to be'], buckets=50).counts.tolist())"
     )
     said = [
         subprocess.run(

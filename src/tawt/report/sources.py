@@ -60,7 +60,8 @@ def sources_figure(sources: Sequence[SourceShare], *, title: str = "", note: str
         note: Under it.
 
     Example:
-        >>> found = sources_figure([SourceShare(name="pos", share=0.4, verdict="helps", sure="(97%)")])
+        >>> source = SourceShare(name="pos", share=0.4, verdict="helps", sure="(97%)")
+        >>> found = sources_figure([source])
         >>> "40%, helps (97%)" in found.drawing
         True
     """
@@ -94,7 +95,7 @@ def verdict_on(sources: Sequence[SourceShare]) -> str:
 
     Example:
         >>> known = [("pos", "helps"), ("shuffled", "hurts"), ("chunk", "cannot tell")]
-        >>> verdict_on([SourceShare(name=name, share=0.3, verdict=verdict) for name, verdict in known])
+        >>> verdict_on([SourceShare(name=name, share=0.3, verdict=each) for name, each in known])
         'pos helps, shuffled hurts; of chunk it cannot be told.'
         >>> verdict_on([SourceShare(name="pos", share=0.3, verdict="cannot tell")])
         'No source can be told from chance to help, or to hurt.'
