@@ -12,7 +12,7 @@ from tawt.best.deciding import Decision, Tried, decided
 from tawt.best.estimate import estimated
 from tawt.best.folder import BestFolder
 from tawt.best.halves import half_works
-from tawt.best.leaving import leave
+from tawt.best.leaving import write_answer
 from tawt.best.result import ALONE_MODEL, MODEL
 from tawt.best.search import Search
 from tawt.best.study import examined
@@ -140,7 +140,7 @@ def best(
         sweep.make(lambda: Plan(wanted), store, executor=executor)
     with locks.locked(folder, wait_unless=sweep.should_stop):
         found = answered(search, decision, budget=allowed)
-        leave(found, folder)
+        write_answer(found, folder)
     return found
 
 

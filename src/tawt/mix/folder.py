@@ -104,7 +104,7 @@ class MixFolder:
             if kept is None:  # what is left fits together at any time
                 for name in (*_ANSWER, PLAN):
                     (self.path / name).unlink(missing_ok=True)
-            self._claim.leave(should_stop=should_stop)
+            self._claim.write_config(should_stop=should_stop)
             if kept is None:
                 files.write_sealed(self.path / PLAN, plan.to_json())
             return kept or plan

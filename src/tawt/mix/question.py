@@ -12,7 +12,7 @@ from tawt.files import locks
 from tawt.mix.amounts import MixBudget, tokens_in
 from tawt.mix.answering import answered, gathered
 from tawt.mix.folder import MixFolder
-from tawt.mix.leaving import leave
+from tawt.mix.leaving import write_answer
 from tawt.mix.planning import counted_steps, planned
 from tawt.mix.speed import measured_speed
 from tawt.mix.study import examined, ignored
@@ -151,7 +151,7 @@ target 'digit' would stay untrained; ...
     with locks.locked(folder, wait_unless=sweep.should_stop):
         evidence = gathered(folder, study, runs.seeds)
         found = answered(evidence, study, plan, seeds=runs.seeds, wanted=wanted)
-        leave(found, folder)
+        write_answer(found, folder)
     return found
 
 
