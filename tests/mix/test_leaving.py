@@ -11,7 +11,7 @@ import yaml
 import tawt
 from tawt.config.schema import parsed
 from tawt.mix import load_mix
-from tawt.mix.leaving import write_answer, markdown, mixture_values, mixture_yaml, rounded
+from tawt.mix.leaving import markdown, mixture_values, mixture_yaml, rounded, write_answer
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
 from tawt.mix.use import how_to_use
 from tawt.mix.words import in_words, when_again

@@ -109,7 +109,7 @@ def reproduce_named(
     with _layout_lines_named(options):
         request = requested(options, folder)
         experiment.check(request)
-    made = _made(
+    made = _run_experiment(
         experiment,
         request,
         Store(folder),
@@ -258,7 +258,7 @@ def _placed(name: str | None) -> str | None:
     return str(Path(name).resolve()) if name and Path(name).exists() else name
 
 
-def _made(
+def _run_experiment(
     experiment: Experiment,
     request: Request,
     store: Store,

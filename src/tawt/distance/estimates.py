@@ -145,7 +145,7 @@ class Estimator:
                 if known is None:
                     planned = passes(piece, sources=by_name, targets=goals, sizes=self._sizes)
                     self._meter.begin(planned)
-                    known = self._made(piece, by_name, goals, found)
+                    known = self._estimate_piece(piece, by_name, goals, found)
                     kept.keep(piece, known)
                     self._meter.end()
                 found[piece] = known
@@ -153,7 +153,7 @@ class Estimator:
                     on_done()
         return Estimates.of(list(goals), found)
 
-    def _made(
+    def _estimate_piece(
         self,
         piece: Piece,
         sources: Mapping[str, Task],

@@ -62,8 +62,8 @@ class Experiment(Protocol):
     def prepare(self, request: Request, store: Store) -> None:
         """Write what its runs are to read, if it is not there."""
 
-    def wanted(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
-        """The work that it wants."""
+    def plan_work(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
+        """The work that it needs, given what the store has."""
 
     def result(self, request: Request, store: Store) -> Result:
         """What it came to."""
@@ -96,7 +96,7 @@ class TableExperiment:
     def prepare(self, request: Request, store: Store) -> None:
         """Its runs read the user's data."""
 
-    def wanted(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
+    def plan_work(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
         """The runs of all its numbers."""
         setup = request.text_setup(self.name)
         return runs_of(self.plan(setup).choices, request.seeds, store, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tawt.reproduce.captions import departures, metric_name
-from tawt.reproduce.contents import told
+from tawt.reproduce.contents import record_by_contents
 from tawt.reproduce.figures import gains_figures
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
@@ -69,9 +69,11 @@ def made_with(plan: TablePlan, setup: Setup, store: Store, seeds: Sequence[int])
         "seeds": list(seeds),
         "departures": departures(setup, seeds),
         "available": dict(setup.available),
-        "encoder_sha256": told(setup.encoder),
+        "encoder_sha256": record_by_contents(setup.encoder),
         "files_sha256": {
-            task: {split: told(fields.get(split)) for split in ("train", "dev", "test")}
+            task: {
+                split: record_by_contents(fields.get(split)) for split in ("train", "dev", "test")
+            }
             for task, fields in setup.tasks.items()
         },
         "held_out": held_out,

@@ -100,7 +100,7 @@ def read_task(settings: TextTask, *, held_out: bool = True, seed: int = 0) -> Sp
     files = split_files(settings, held_out=held_out)
     if not held_out and settings.folder is not None:
         # A source's other files need not even be readable.
-        train = files.found()["train"]
+        train = files.find_files()["train"]
         files = replace(files, folder=None, pattern=None, train=train)
     return load(
         files,
@@ -146,7 +146,7 @@ def read_options(settings: TextTask) -> ReadOptions:
 
 def other_columns(settings: TextTask) -> str:
     """What to read instead of a label that is always the same, where the file shows it."""
-    first, options = split_files(settings).found()["train"][0], read_options(settings)
+    first, options = split_files(settings).find_files()["train"][0], read_options(settings)
     kind = kind_named(settings.kind).reads
     form = options.format or guess_format(first, kind=kind, options=options)
     if form == "columns":

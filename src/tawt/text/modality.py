@@ -67,7 +67,7 @@ class TextModality(Modality[D, EncoderConfig]):
         del data, name
         return "tagging"
 
-    def wanted(self, data: D, name: str) -> TaskOptions:
+    def task_options(self, data: D, name: str) -> TaskOptions:
         """What is said about a task."""
         from tawt.text.kinds import TaskOptions
 
@@ -134,7 +134,7 @@ class TextModality(Modality[D, EncoderConfig]):
                 held_out.add(name, splits)
             else:
                 splits = splits.only_train()
-            kind, wanted = self.task_kind(data, name), self.wanted(data, name)
+            kind, wanted = self.task_kind(data, name), self.task_options(data, name)
             made[name] = task_of(name, splits, cutting, kind=kind, wanted=wanted, said=said)
         for name in unlabelled.among(names):
             made[name], warnings = unlabelled.read(
@@ -279,7 +279,7 @@ class TextFiles(TextModality[TextData]):
         """As the section says."""
         return data.tasks[name].kind
 
-    def wanted(self, data: TextData, name: str) -> TaskOptions:
+    def task_options(self, data: TextData, name: str) -> TaskOptions:
         """Labels, metric and head, where the section says which."""
         from tawt.text.kinds import TaskOptions
 

@@ -52,7 +52,7 @@ class Leads:
         >>> for _ in range(50):
         ...     leads.see({"near": 1.0}, 0.6)
         ...     leads.see({"far": 1.0}, 0.2)
-        >>> found = leads.found()
+        >>> found = leads.means()
         >>> round(found["near"] - found["far"], 1)
         0.4
     """
@@ -103,7 +103,7 @@ class Leads:
         """What the sources have in common now."""
         return float(self._mean[-1])
 
-    def found(self) -> dict[str, float]:
+    def means(self) -> dict[str, float]:
         """Posterior mean of each source's lead over the mean of all."""
         leads = self._mean[:-1] - self._mean[:-1].mean()
         return dict(zip(self.names, leads.tolist(), strict=True))

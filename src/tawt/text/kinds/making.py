@@ -154,13 +154,13 @@ def whole_task(
         dtype: Of the answers.
     """
 
-    def made(part: Sequence[object] | None) -> WholeTexts | None:
+    def build_examples(part: Sequence[object] | None) -> WholeTexts | None:
         if part is None:
             return None
         texts = [text for text in part if isinstance(text, LabelledText)]
         answers = np.array([answer(text) for text in texts], dtype)
         return WholeTexts(texts, answers, cutting.tokenizer, max_length=cutting.max_length)
 
-    train = made(splits.train)
+    train = build_examples(splits.train)
     assert train is not None
-    return Task(name, kind, train, made(splits.dev), made(splits.test))
+    return Task(name, kind, train, build_examples(splits.dev), build_examples(splits.test))

@@ -153,14 +153,14 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: TaskOption
     positions = {tag: index for index, tag in enumerate((*labels, *unseen))}
     padding = int(cutting.tokenizer.pad_token_id or 0)
 
-    def made(part: Sequence[object] | None) -> TaggedSentences | None:
+    def build_examples(part: Sequence[object] | None) -> TaggedSentences | None:
         if part is None:
             return None
         return TaggedSentences(_sentences(part), positions, pieces, padding=padding)
 
-    examples = made(splits.train)
+    examples = build_examples(splits.train)
     assert examples is not None
-    return Task(name, kind, examples, made(splits.dev), made(splits.test))
+    return Task(name, kind, examples, build_examples(splits.dev), build_examples(splits.test))
 
 
 TAGGING = TextKind(
