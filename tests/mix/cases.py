@@ -12,7 +12,7 @@ from tawt.mix.result import Point
 from tawt.mix.speed import Speed
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED, MixStudy
 from tawt.tasks import Measure
-from tests.conftest import MixStudy as OnDisk
+from tests.conftest import Study as OnDisk
 
 BITS = Measure(lower_is_better=True, unit="bits a byte")
 SIZES = {"near": 10, "far": 30, "noise": 60}
