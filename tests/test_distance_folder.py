@@ -146,7 +146,7 @@ def test_nothing_is_estimated_again(distance, monkeypatch):
     first = distance("--no-training")[1]
     kept = {path: path.stat().st_mtime_ns for path in estimated_files()}
     assert len(kept) == 7  # of target and sources by heads and by steps, and of a mixture
-    monkeypatch.setattr(Estimator, "_made", None)  # would be called
+    monkeypatch.setattr(Estimator, "_estimate_piece", None)  # would be called
     status, again, _, _ = distance("--no-training")
     assert status == 0
     assert json.loads(again) == json.loads(first)
