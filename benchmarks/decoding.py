@@ -25,7 +25,7 @@ from tawt.config import parsed
 from tawt.text.decoding import best_tags
 from tawt.text.kinds import Tagging
 from tawt.text.reading import TagCounts, TaggedSentence, check_tags
-from tawt.text.tokens import NO_TAG, TaggedExamples
+from tawt.text.tokens import NO_TAG, TaggedSentences
 from tawt.training import SingleTask, train
 from tawt.training.evaluation import evaluate
 
@@ -109,7 +109,7 @@ def _answered(model: Any, task: Any) -> dict[str, Any]:
         )
         broken = sum(not _is_valid(tags) for tags in predictions.predicted)
         found[way] = {"scores": predictions.scores, "broken": broken}
-    assert isinstance(task.test, TaggedExamples)
+    assert isinstance(task.test, TaggedSentences)
     return {"sentences": len(task.test), "ways": found}
 
 

@@ -26,7 +26,7 @@ from tawt.config import RunConfig, parsed
 from tawt.runs import Options, RunFolder
 from tawt.runs.record import circumstances
 from tawt.significance import interval
-from tawt.sweeps import Plan, Progress, Store, Sweep, TrainRun, Work
+from tawt.sweeps import Plan, Progress, RecordStore, Sweep, TrainRun, Work
 from tawt.weights import Finding, WeightUpdate, findings
 from tawt.weights.findings import alignments_of, projections_of
 
@@ -81,7 +81,7 @@ def main() -> None:
             for path, config in wanted.items()
         ]
         Sweep(workers=WORKERS, on_progress=tell).make(
-            lambda: Plan(work), Store(folder, "{}/record.json", sealed=True)
+            lambda: Plan(work), RecordStore(folder, "{}/record.json", sealed=True)
         )
         rows = {paradigm: _row(folder, paradigm) for paradigm in PARADIGMS}
     record = {

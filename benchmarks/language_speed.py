@@ -45,7 +45,7 @@ from tawt.training.watching import AIM_EVERY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tawt.training.progress import Progress
+    from tawt.training.progress import TrainingProgress
 
 _CORPORA, _WINDOWS = 12, 2000
 _PEAK = 989e12  # FLOP/s of dense bf16
@@ -324,7 +324,7 @@ def trained_by_tawt(
         weighting = TargetAware(sources=names, target="target", target_share=None, rule=rule)
     times: list[float | None] = []
 
-    def progressed(now: Progress) -> None:
+    def progressed(now: TrainingProgress) -> None:
         times.append(_now_if_due(now.step - 1, steps, device))
         after_step(now.step)
 

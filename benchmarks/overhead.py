@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from tawt.training.progress import Progress
+    from tawt.training.progress import TrainingProgress
     from tawt.weighting.rule import TargetShare
 
 _SOURCES = source_names(3)
@@ -192,7 +192,7 @@ def _step_times(
     stamped = set(_stamped(case, device))
     stamps: list[float] = []
 
-    def stamp(progress: Progress) -> None:
+    def stamp(progress: TrainingProgress) -> None:
         if progress.step in stamped:
             stamps.append(now(device))
 

@@ -23,7 +23,7 @@ from tawt.config import RunConfig, parsed
 from tawt.runs import Options, RunFolder
 from tawt.runs.record import circumstances
 from tawt.significance import paired_t_test
-from tawt.sweeps import Plan, Progress, Store, Sweep, TrainRun, Work
+from tawt.sweeps import Plan, Progress, RecordStore, Sweep, TrainRun, Work
 
 SEEDS = range(10)
 HELPFUL = ("parity", "magnitude", "shape")
@@ -149,7 +149,7 @@ def main() -> None:
                 print(f"{now.done} of {now.total} runs", flush=True)
 
         Sweep(workers=os.cpu_count() or 1, on_progress=tell).make(
-            lambda: Plan(wanted), Store(folder, "{}/record.json", sealed=True)
+            lambda: Plan(wanted), RecordStore(folder, "{}/record.json", sealed=True)
         )
         rows = measured(folder)
     text = written(rows)

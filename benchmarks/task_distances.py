@@ -36,12 +36,12 @@ from tawt.distance import (
     Workshop,
     rank_correlation,
 )
-from tawt.distance.budgets import Budget
+from tawt.distance.budgets import TrainingBudget
 from tawt.distance.estimates import as_distance
 from tawt.files.whole import write
 from tawt.runs import building
 from tawt.runs.record import circumstances
-from tawt.sweeps import Store, Sweep, Work
+from tawt.sweeps import RecordStore, Sweep, Work
 from tawt.training import Settings
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Plan:
             tasks={task.name: task for task in tasks},
             target=tasks[0].name,
             measured=measured,
-            budget=Budget(
+            budget=TrainingBudget(
                 epochs=self.epochs, batch=32, sizes=(self.sentences,), target_size=self.few
             ),
             settings=Settings(
@@ -184,9 +184,9 @@ class Train:
         outcomes_in(self.plan.folder).keep(self.piece.key, workshop.done(self.piece.job))
 
 
-def outcomes_in(folder: Path) -> Store:
+def outcomes_in(folder: Path) -> RecordStore:
     """The outcomes of trainings, by key."""
-    return Store(folder, "{}.json")
+    return RecordStore(folder, "{}.json")
 
 
 def shuffle_tags(plan: Plan) -> None:

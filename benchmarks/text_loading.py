@@ -31,7 +31,7 @@ from pathlib import Path
 import torch
 torch.set_num_threads(1)
 from tawt.text.encoding import TextRepresentation, load_tokenizer
-from tawt.text.kinds import Cutting, Wanted
+from tawt.text.kinds import Cutting, TaskOptions
 from tawt.text.kinds.tagging import tagging_task
 from tawt.text.reading import SplitFiles, load
 
@@ -50,7 +50,7 @@ before = held()
 threading.Thread(target=watch, daemon=True).start()
 start, work = time.perf_counter(), time.process_time()
 splits = load(SplitFiles(train=Path(sys.argv[1])), kind="tagging", seed=0)
-task = tagging_task("pos", splits, Cutting(tokenizer=tokenizer), Wanted())
+task = tagging_task("pos", splits, Cutting(tokenizer=tokenizer), TaskOptions())
 seconds, work = time.perf_counter() - start, time.process_time() - work
 done.set()
 words = sum(len(sentence.words) for sentence in task.train.sentences)

@@ -42,7 +42,7 @@ from tawt.demos.tiny import write_tiny_encoder
 from tawt.tasks import Task
 from tawt.text.encoding import load_tokenizer, located
 from tawt.text.encoding.loading import quietly
-from tawt.text.kinds import Cutting, Wanted
+from tawt.text.kinds import Cutting, TaskOptions
 from tawt.text.kinds.tagging import tagging_task
 from tawt.text.model import text_model
 from tawt.text.reading import SplitFiles, Splits, TaggedSentence, load
@@ -137,7 +137,7 @@ def _task(tokenizer: PreTrainedTokenizerFast, data: Path | None, train: int, dev
             limit_dev=dev,
         )
         splits = load(files, kind="tagging", seed=0)
-    return tagging_task("pos", splits, Cutting(tokenizer=tokenizer), Wanted())
+    return tagging_task("pos", splits, Cutting(tokenizer=tokenizer), TaskOptions())
 
 
 def _ours(case: Case, seed: int) -> Measured:

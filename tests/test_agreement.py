@@ -12,7 +12,7 @@ from tawt.report.units import unit_tables
 from tawt.runs import units
 from tawt.runs.agreement import by_label, deviations
 from tawt.text.reading import TaggedSentence
-from tawt.text.tokens import TaggedExamples
+from tawt.text.tokens import TaggedSentences
 from tawt.units import Units
 from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
@@ -122,7 +122,7 @@ def test_numbers_are_beside_all_of_the_source():
     assert by_label(task, np.ones(4), alignments, are_examples=True) == []
 
 
-class Sentences(TaggedExamples):
+class Sentences(TaggedSentences):
     """Without the pieces that a tokenizer would make of them."""
 
     def __init__(self, sentences):

@@ -28,7 +28,7 @@ from tawt.errors import ConfigError, DataError, Interrupted, RunError, TawtError
 from tawt.runs import Options, RunFolder
 from tawt.runs.run import run
 from tawt.significance import RESAMPLES, holm, paired_bootstrap, paired_t_test, verdicts
-from tawt.sweeps import Plan, Store, Sweep, TrainRun, Work
+from tawt.sweeps import Plan, RecordStore, Sweep, TrainRun, Work
 from tests.conftest import labelled
 from tests.oracles import bootstrap_by_hand
 
@@ -673,7 +673,7 @@ def runs(study, folder, seeds, **options):
         )
         for seed in seeds
     ]
-    return wanted, Store(folder, "{}/record.json", sealed=True)
+    return wanted, RecordStore(folder, "{}/record.json", sealed=True)
 
 
 def test_two_workers_make_the_runs_that_one_process_makes(study, tmp_path):

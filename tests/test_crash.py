@@ -18,7 +18,7 @@ import pytest
 from tawt.config import load
 from tawt.errors import TawtError
 from tawt.runs import Options, RunFolder, run
-from tawt.sweeps import Plan, Store, Sweep, TrainRun, Work
+from tawt.sweeps import Plan, RecordStore, Sweep, TrainRun, Work
 
 pytestmark = pytest.mark.crash
 
@@ -259,7 +259,7 @@ def test_a_worker_that_is_killed_costs_its_own_run(study, tmp_path):
         )
         for folder in folders
     ]
-    store, killed = Store(tmp_path / "runs", "{}/record.json", sealed=True), []
+    store, killed = RecordStore(tmp_path / "runs", "{}/record.json", sealed=True), []
 
     def kill_one_when_both_train():
         states = [folder / "checkpoints" / "state.safetensors" for folder in folders]

@@ -14,7 +14,7 @@ import pytest
 
 from tawt.distance import Estimator, SampleSizes
 from tawt.distance.folder import KeptEstimates
-from tawt.distance.pieces import Found, pieces
+from tawt.distance.pieces import PieceResult, pieces
 from tests.conftest import labelled
 
 PER_SEED = 9  # trainings of a target with two sources
@@ -146,7 +146,7 @@ def test_nothing_is_estimated_again(distance, monkeypatch):
     first = distance("--no-training")[1]
     kept = {path: path.stat().st_mtime_ns for path in estimated_files()}
     assert len(kept) == 7  # of target and sources by heads and by steps, and of a mixture
-    monkeypatch.setattr(Estimator, "_made", None)  # would be called
+    monkeypatch.setattr(Estimator, "_estimate_piece", None)  # would be called
     status, again, _, _ = distance("--no-training")
     assert status == 0
     assert json.loads(again) == json.loads(first)
@@ -198,7 +198,7 @@ def test_a_stop_shows_no_table_where_it_was_not_asked_for(call, study, stopping)
 
 def test_estimates_of_something_else_are_not_taken(tmp_path):
     [piece] = [each for each in pieces(["near"], ["goal"], {}) if each.what == "steps"]
-    found = Found({"goal": {"tangent": 0.1, "leep": math.nan}}, {"tangent": 2.0})
+    found = PieceResult({"goal": {"tangent": 0.1, "leep": math.nan}}, {"tangent": 2.0})
     sizes = SampleSizes()
     KeptEstimates(tmp_path, seed=0, sizes=sizes).keep(piece, found)
 

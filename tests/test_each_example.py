@@ -12,7 +12,7 @@ from tawt.gradients import gradient_of
 from tawt.hypergradient import CurvatureWeighted
 from tawt.per_example import ExampleProducts
 from tawt.tasks import MultiTaskModel
-from tawt.training.each import EachExample
+from tawt.training.each import ExampleLosses
 from tawt.units import Units
 from tawt.weighting import TargetAware, UpdateRule
 
@@ -23,7 +23,7 @@ def measuring(size, *, seed=0, **options):
     inputs = np.random.default_rng(seed).normal(size=(size, 6))
     task = classification("source", train=(inputs, np.arange(size) % 2), labels=["0", "1"])
     model = MultiTaskModel.for_tasks(MLP((6,), widths=(64,)), [task], width=64)
-    each = EachExample(
+    each = ExampleLosses(
         model=model,
         tasks={"source": task},
         examples={"source": task.train},

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.crash
 STUBBORN = """
 import os, sys, time
 from pathlib import Path
-from tawt.sweeps import Plan, Store, Sweep, Work, stop_on_signals
+from tawt.sweeps import Plan, RecordStore, Sweep, Work, stop_on_signals
 
 def work(context):
     Path(sys.argv[1], "worker").write_text(str(os.getpid()))
@@ -28,7 +28,7 @@ def work(context):
 if __name__ == "__main__":
     with stop_on_signals() as should_stop:
         Sweep(should_stop=should_stop).make(
-            lambda: Plan([Work("1", "one", work)]), Store(Path(sys.argv[1]), "{}.json")
+            lambda: Plan([Work("1", "one", work)]), RecordStore(Path(sys.argv[1]), "{}.json")
         )
 """
 
@@ -90,7 +90,7 @@ PICKY = """
 import os, sys, time
 from pathlib import Path
 from tawt.errors import DataError
-from tawt.sweeps import Plan, Store, Sweep, Work
+from tawt.sweeps import Plan, RecordStore, Sweep, Work
 
 here = Path(sys.argv[1])
 
@@ -105,14 +105,14 @@ def work(context, key):
         os.kill(os.getpid(), 9)
     if key == "exits":
         os._exit(3)
-    Store(here, "{}.json").keep(key, {"process": os.getpid()})
+    RecordStore(here, "{}.json").keep(key, {"process": os.getpid()})
 
 if __name__ == "__main__":
     from functools import partial
     keys = ["dead", "a", "wrong", "b", "exits", "c"]
     plan = Plan([Work(key, key, partial(work, key=key)) for key in keys])
     try:
-        Sweep(workers=2).make(lambda: plan, Store(here, "{}.json"))
+        Sweep(workers=2).make(lambda: plan, RecordStore(here, "{}.json"))
     except Exception as error:
         print(type(error).__name__, error)
 """
@@ -134,7 +134,7 @@ def test_work_that_fails_or_dies_costs_itself_and_is_named(tmp_path):
 SPREAD = """
 import os, signal, sys, time
 from pathlib import Path
-from tawt.sweeps import Plan, Store, Sweep, Work
+from tawt.sweeps import Plan, RecordStore, Sweep, Work
 
 here = Path(sys.argv[1])
 
@@ -143,7 +143,7 @@ def work(context, key):
     if key == "0":
         os.kill(os.getpid(), signal.SIGKILL)  # another worker takes the place of this one
     seen = os.environ.get("CUDA_VISIBLE_DEVICES")
-    Store(here, "{}.json").keep(key, {"gpu": seen, "processes": this_launch().processes})
+    RecordStore(here, "{}.json").keep(key, {"gpu": seen, "processes": this_launch().processes})
     limit = time.monotonic() + 60
     while len(list(here.glob("?.json"))) < 4 and time.monotonic() < limit:
         time.sleep(0.01)  # so that each worker does one piece
@@ -153,7 +153,7 @@ if __name__ == "__main__":
     from tawt.errors import TawtError
     plan = Plan([Work(key, key, partial(work, key=key)) for key in "01234"])
     try:
-        Sweep(workers=4, gpus=["3", "GPU-5"]).make(lambda: plan, Store(here, "{}.json"))
+        Sweep(workers=4, gpus=["3", "GPU-5"]).make(lambda: plan, RecordStore(here, "{}.json"))
     except TawtError as error:
         print(error)
 """
@@ -181,7 +181,7 @@ ODD_DEATHS = """
 import os, signal, sys, time
 from pathlib import Path
 from tawt.errors import Interrupted
-from tawt.sweeps import Plan, Store, Sweep, Work
+from tawt.sweeps import Plan, RecordStore, Sweep, Work
 
 here = Path(sys.argv[1])
 
@@ -200,13 +200,13 @@ def work(context, key):
         raise Interrupted("Stopped as asked.")
     if key == "unnamed":
         os.kill(os.getpid(), signal.SIGRTMIN + 3)
-    Store(here, "{}.json").keep(key, {"process": os.getpid()})
+    RecordStore(here, "{}.json").keep(key, {"process": os.getpid()})
 
 if __name__ == "__main__":
     from functools import partial
     plan = Plan([Work(key, key, partial(work, key=key)) for key in (sys.argv[2], "a", "b")])
     try:
-        Sweep().make(lambda: plan, Store(here, "{}.json"))
+        Sweep().make(lambda: plan, RecordStore(here, "{}.json"))
     except Exception as error:
         print(type(error).__name__, error)
 """

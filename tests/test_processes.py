@@ -27,7 +27,7 @@ from tawt.errors import DataError, TawtError
 from tawt.runs import Options, run
 from tawt.training.devices import accelerator_for
 from tawt.training.joining import is_joined, join_group, leave_group
-from tawt.training.processes import Processes
+from tawt.training.processes import TrainingProcesses
 
 rank, here = int(os.environ["RANK"]), Path(sys.argv[1])
 seen = {}
@@ -88,7 +88,7 @@ tawt.training.judging.combined_score = score
 split = {"paradigm": "pre-training", "split_target": True}
 attempt("split", config=config.model_copy(update=split))
 
-processes = Processes.of(accelerator_for("fp32", device="cpu"))
+processes = TrainingProcesses.of(accelerator_for("fp32", device="cpu"))
 seen["mean"] = processes.mean(torch.tensor([1.0 + rank])).tolist()
 seen["largest"] = processes.largest(torch.tensor([5 * rank, 3 - rank])).tolist()
 own = torch.full((2,), float(rank))

@@ -3,7 +3,7 @@
 import pytest
 
 from tawt.errors import DataError, FolderInUse, RunError, TawtError
-from tawt.sweeps import Context, Plan, Store, Sweep, Work, in_this_process
+from tawt.sweeps import Context, Plan, RecordStore, Sweep, Work, in_this_process
 
 
 class Leave:
@@ -18,7 +18,7 @@ class Leave:
 
 @pytest.fixture
 def store(tmp_path):
-    return Store(tmp_path, "records/{}.json", sealed=True, remedy="Make it again.")
+    return RecordStore(tmp_path, "records/{}.json", sealed=True, remedy="Make it again.")
 
 
 def work(store, key, **changes):
@@ -114,4 +114,4 @@ def test_a_damaged_record_is_refused_with_its_remedy(store):
     store.keep("a", {"key": "a"})
     store.path("a").write_text("{")
     with pytest.raises(RunError, match=r"a\.json.*Make it again"):
-        Store(store.folder, "records/{}.json", remedy="Make it again.").find("a")
+        RecordStore(store.folder, "records/{}.json", remedy="Make it again.").find("a")

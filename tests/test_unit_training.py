@@ -29,7 +29,7 @@ from tawt.runs.run import run
 from tawt.tasks import MultiTaskModel
 from tawt.training import JointTraining, PreTraining, Settings, train
 from tawt.training.devices import accelerator_for
-from tawt.training.each import EachExample
+from tawt.training.each import ExampleLosses
 from tawt.training.fresh import FreshLosses
 from tawt.units import Units
 from tawt.weighting import Outcome, TargetAware, UpdateRule
@@ -321,7 +321,7 @@ def test_every_paradigm_takes_every_unit(unit, paradigm):
 
 
 def each_of(task, model, *, at_once):
-    return EachExample(
+    return ExampleLosses(
         model=model,
         tasks={task.name: task},
         examples={task.name: task.train},

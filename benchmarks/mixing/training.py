@@ -15,7 +15,7 @@ from benchmarks.mixing.corpora import configuration, source_names, target_names
 from benchmarks.mixing.cost import affordable_steps
 from benchmarks.mixing.setups import setup
 from tawt import Cosine, Fixed, TargetAware, UpdateRule
-from tawt.corpora.importance import Buckets, log_importance, resampled
+from tawt.corpora.importance import BucketCounts, log_importance, resampled
 from tawt.corpora.networks import language_model
 from tawt.streams import derived_seed
 from tawt.tasks.examples import Subset
@@ -210,7 +210,9 @@ def _selected(
     texts = [_texts(tasks[name]) for name in sources]
     flat = [text for found in texts for text in found]
     wanted = min(len(flat), round(spec.budget * _BATCH / spec.rule.get("passes", 1.0)))
-    logs = log_importance(flat, target=Buckets.of(_texts(tasks[target])), sources=Buckets.of(flat))
+    logs = log_importance(
+        flat, target=BucketCounts.of(_texts(tasks[target])), sources=BucketCounts.of(flat)
+    )
     kept = resampled(logs, count=wanted, seed=spec.seed)
     first, found = 0, {}
     for name, each in zip(sources, texts, strict=True):

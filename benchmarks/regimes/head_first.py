@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from tawt.training import PreTraining
-    from tawt.training.progress import Progress
+    from tawt.training.progress import TrainingProgress
 
 _HEAD = "first head"
 
@@ -46,7 +46,7 @@ class Anew:
         self._head = head
         self._initial: dict[str, Any] | None = deepcopy(head.state_dict())
 
-    def __call__(self, now: Progress) -> None:
+    def __call__(self, now: TrainingProgress) -> None:
         """After every step."""
         if now.phase == _HEAD and self._initial is not None:
             self._head.load_state_dict(self._initial)

@@ -15,7 +15,7 @@ from tawt.text import (
     Cutting,
     ReadOptions,
     SplitFiles,
-    Wanted,
+    TaskOptions,
     load,
     load_tokenizer,
     save_model,
@@ -36,7 +36,7 @@ files = {
 cutting = Cutting(tokenizer=load_tokenizer(encoder), max_length=64)
 options = ReadOptions(tag="xpos")  # where CoNLL-U has the tag; other formats pass it over
 tasks = [
-    tagging_task(name, load(each, kind="tagging", options=options, seed=0), cutting, Wanted())
+    tagging_task(name, load(each, kind="tagging", options=options, seed=0), cutting, TaskOptions())
     for name, each in files.items()
 ]
 

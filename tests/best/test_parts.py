@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tawt.best.budget import Budget
-from tawt.best.gains import Measured, Scales, gains
+from tawt.best.gains import CandidateScores, Scales, gains
 from tawt.best.openings import openings, resolved
 from tawt.best.recipes import Recipe
 from tawt.config import load
@@ -71,9 +71,9 @@ def test_a_recipe_becomes_a_run(study):
 
 
 def test_gains_are_counted_where_both_were_tried():
-    first = Measured(scores=np.array([0.0, 1.0, 1.0]), losses=np.array([3.0, 1.0, 2.0]))
+    first = CandidateScores(scores=np.array([0.0, 1.0, 1.0]), losses=np.array([3.0, 1.0, 2.0]))
     part = HeldOut(np.array([2, 0]), np.array([1.0, 1.0]), np.array([1.0, np.inf]))
-    ours = Measured.of([part], examples=3)
+    ours = CandidateScores.of([part], examples=3)
     assert ours.tried.tolist() == [0, 2]
     found = gains(ours, first, Scales(score=0.5, loss=1.0))
     assert found[2] == pytest.approx((0.0 + 1.0) / 2)

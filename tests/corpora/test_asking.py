@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tawt.corpora.asking import Asking
+from tawt.corpora.asking import RowLayout
 from tawt.corpora.vocabularies import Bytes
 from tawt.corpora.windows import NOT_ASKED
 
@@ -15,7 +15,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40
 @settings(max_examples=40)
 @given(TEXT, st.integers(2, 9))
 def test_a_causal_model_is_asked_for_every_token_and_the_end(text, window):
-    asking = Asking(vocabulary=Bytes(), objective="causal", window=window)
+    asking = RowLayout(vocabulary=Bytes(), objective="causal", window=window)
     ids = Bytes().encode([text])[0]
     rows = asking.rows(ids)
     assert [token for row in rows for token in row["tokens"][1:]] == [*ids, 1]
@@ -27,7 +27,7 @@ def test_a_causal_model_is_asked_for_every_token_and_the_end(text, window):
 @settings(max_examples=40)
 @given(TEXT, st.integers(2, 9), st.floats(0.01, 0.99))
 def test_a_masked_model_is_asked_for_every_token_once(text, window, share):
-    asking = Asking(vocabulary=Bytes(), objective="masked", window=window, masked_share=share)
+    asking = RowLayout(vocabulary=Bytes(), objective="masked", window=window, masked_share=share)
     ids = Bytes().encode([text])[0]
     asked = []
     for row in asking.rows(ids):
@@ -41,7 +41,7 @@ def test_a_masked_model_is_asked_for_every_token_once(text, window, share):
 
 @pytest.mark.parametrize("objective", ["causal", "masked"])
 def test_rows_together_are_padded_to_the_longest(objective):
-    asking = Asking(vocabulary=Bytes(), objective=objective, window=8)
+    asking = RowLayout(vocabulary=Bytes(), objective=objective, window=8)
     rows = [*asking.rows(Bytes().encode(["abc"])[0]), *asking.rows(Bytes().encode(["é"])[0])]
     batch = asking.batch(rows)
     lengths = [len(row["tokens"]) for row in rows]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tawt.corpora import importance
-from tawt.corpora.importance import Buckets, importance_shares, log_importance, resampled
+from tawt.corpora.importance import BucketCounts, importance_shares, log_importance, resampled
 from tawt.errors import DataError
 
 TEXTS = [
@@ -26,13 +26,13 @@ TEXTS = [
 
 def bucket(text, buckets=10_000):
     """Where the only feature of a text of one word is counted."""
-    [place] = Buckets.of([text], buckets=buckets).counts.nonzero()[0]
+    [place] = BucketCounts.of([text], buckets=buckets).counts.nonzero()[0]
     return int(place)
 
 
 def pair_bucket(one, two, buckets=10_000):
     """Where a pair is counted: what its text has more than its two words."""
-    counts = Buckets.of([f"{one} {two}"], buckets=buckets).counts.copy()
+    counts = BucketCounts.of([f"{one} {two}"], buckets=buckets).counts.copy()
     for word in (one, two):
         counts[bucket(word, buckets)] -= 1
     [place] = counts.nonzero()[0]
@@ -44,8 +44,8 @@ def pair_bucket(one, two, buckets=10_000):
 
 def test_two_words_worked_out_by_hand():
     """A hundred buckets and a pseudo-count of one: p(a) is (3 + 1) / (4 + 100) in the target."""
-    target = Buckets.of(["a", "a", "a", "b"], buckets=100)
-    sources = Buckets.of(["a", "b", "b", "b"], buckets=100)
+    target = BucketCounts.of(["a", "a", "a", "b"], buckets=100)
+    sources = BucketCounts.of(["a", "b", "b", "b"], buckets=100)
     pairs = {pair_bucket(one, two, 100) for one, two in ("aa", "ab", "ba")}
     assert not pairs & {bucket("a", 100), bucket("b", 100)}
     # Pairs are in buckets that neither has seen: their ratio is one.
@@ -55,7 +55,7 @@ def test_two_words_worked_out_by_hand():
 
 
 def test_a_feature_seen_in_one_place_only_has_its_pseudo_count_in_the_other():
-    target, sources = Buckets.of(["a"]), Buckets.of(["b", "b", "b"])
+    target, sources = BucketCounts.of(["a"]), BucketCounts.of(["b", "b", "b"])
     found = log_importance(["a", "b"], target=target, sources=sources, smoothing=0.5)
     total = math.log((3 + 5000) / (1 + 5000))
     wanted = [math.log(1.5 / 0.5) + total, math.log(0.5 / 3.5) + total]
@@ -82,12 +82,12 @@ def test_buckets_are_those_of_counting_one_by_one(buckets, at_once, monkeypatch)
     wanted = counted(TEXTS, buckets)
     monkeypatch.setattr(importance, "_AT_ONCE", at_once)
     monkeypatch.setattr(importance, "_REMEMBERED", 2)
-    assert Buckets.of(iter(TEXTS), buckets=buckets).counts.tolist() == wanted
+    assert BucketCounts.of(iter(TEXTS), buckets=buckets).counts.tolist() == wanted
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 200_000])
 def test_importance_is_the_sum_over_features(at_once, monkeypatch):
-    target, sources = Buckets.of(TEXTS[:1]), Buckets.of(TEXTS)
+    target, sources = BucketCounts.of(TEXTS[:1]), BucketCounts.of(TEXTS)
     ratios = [
         math.log((t + 1) / (target.counts.sum() + 10_000))
         - math.log((s + 1) / (sources.counts.sum() + 10_000))
@@ -101,20 +101,20 @@ def test_importance_is_the_sum_over_features(at_once, monkeypatch):
 
 
 def test_nothing_to_choose_from_has_no_importance():
-    target = Buckets.of(["a"])
+    target = BucketCounts.of(["a"])
     assert log_importance([], target=target, sources=target).shape == (0,)
-    assert Buckets.of([]).counts.sum() == 0
+    assert BucketCounts.of([]).counts.sum() == 0
 
 
 def test_buckets_of_corpora_add_up():
-    both = Buckets.of(TEXTS[:3]) + Buckets.of(TEXTS[3:])
-    assert both.counts.tolist() == Buckets.of(TEXTS).counts.tolist()
+    both = BucketCounts.of(TEXTS[:3]) + BucketCounts.of(TEXTS[3:])
+    assert both.counts.tolist() == BucketCounts.of(TEXTS).counts.tolist()
 
 
 def test_buckets_are_the_same_in_every_process():
     program = (
-        "from tawt.corpora.importance import Buckets\n"
-        "print(Buckets.of(['To be, or not to be'], buckets=50).counts.tolist())"
+        "from tawt.corpora.importance import BucketCounts\n"
+        "print(BucketCounts.of(['To be, or not to be'], buckets=50).counts.tolist())"
     )
     said = [
         subprocess.run(
@@ -126,7 +126,7 @@ def test_buckets_are_the_same_in_every_process():
         ).stdout
         for seed in ("1", "2")
     ]
-    here = Buckets.of(["To be, or not to be"], buckets=50).counts.tolist()
+    here = BucketCounts.of(["To be, or not to be"], buckets=50).counts.tolist()
     assert said[0] == said[1] == f"{here}\n"
 
 
@@ -166,11 +166,11 @@ def test_shares_are_those_of_the_chosen_pieces():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Buckets.of("one text"), "got one text"),
-        (lambda: Buckets.of(["a", 3]), "got int"),
-        (lambda: Buckets.of(["a"], buckets=0), "`buckets`"),
-        (lambda: Buckets.of(["a"]) + Buckets.of(["a"], buckets=3), "10000 and 3"),
-        (lambda: Buckets.of(["a"]).log_probabilities(smoothing=0), "`smoothing`"),
+        (lambda: BucketCounts.of("one text"), "got one text"),
+        (lambda: BucketCounts.of(["a", 3]), "got int"),
+        (lambda: BucketCounts.of(["a"], buckets=0), "`buckets`"),
+        (lambda: BucketCounts.of(["a"]) + BucketCounts.of(["a"], buckets=3), "10000 and 3"),
+        (lambda: BucketCounts.of(["a"]).log_probabilities(smoothing=0), "`smoothing`"),
         (lambda: resampled(np.zeros(3), count=4, seed=0), "from 1 to the number of pieces, 3"),
         (lambda: resampled(np.zeros(3), count=0, seed=0), "got 0"),
         (lambda: resampled(np.array([0.0, math.nan]), count=1, seed=0), "not finite"),

@@ -3,7 +3,7 @@
 import pytest
 
 from tawt.corpora import Bytes, CorpusFiles, tokenised
-from tawt.corpora.reading import Document, KnownLines, Search, read
+from tawt.corpora.reading import Document, KnownLines, KnownLineSearch, read
 from tawt.corpora.reading.documents import LONGEST
 from tawt.errors import DataError
 
@@ -11,7 +11,7 @@ HELD_OUT = ["The cat sat .", "A [[ dog ]] barked\nat <<noon>>!", ":-)"]
 
 
 def searched(documents, *, removes=True, texts=HELD_OUT):
-    search = Search(KnownLines.of(texts, removes=removes))
+    search = KnownLineSearch(KnownLines.of(texts, removes=removes))
     found = [(each.text, each.ends) for each in search.through(documents)]
     return found, search.count
 

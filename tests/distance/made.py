@@ -8,7 +8,7 @@ from torch import nn
 
 from tawt.arrays import classification
 from tawt.distance import Distance, Job, Workshop
-from tawt.distance.budgets import Budget
+from tawt.distance.budgets import TrainingBudget
 from tawt.probes import Risk
 from tawt.tasks import Examples, MultiTaskModel
 from tawt.training import Settings
@@ -98,7 +98,7 @@ class Bench(Workshop):
             return self.models[-1]
 
         by_name = {each.name: each for each in tasks}
-        budget = Budget(
+        budget = TrainingBudget(
             epochs=given.pop("epochs", 2),
             batch=SETTINGS.batch_size,
             sizes=tuple(len(each.train) for each in tasks if each.name != target),

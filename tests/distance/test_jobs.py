@@ -8,7 +8,7 @@ import torch
 
 from tawt.arrays import regression
 from tawt.distance import Job, frozen_risk
-from tawt.distance.budgets import Budget
+from tawt.distance.budgets import TrainingBudget
 from tawt.errors import Interrupted
 from tawt.training import PreTraining, SourcesOnly, train
 from tawt.training.devices import accelerator_for
@@ -179,7 +179,7 @@ def test_shuffled_labels_are_given_less_weight_than_helpful_ones():
 
 
 def test_trainings_last_as_the_budget_says():
-    budget = Budget(epochs=3, batch=10, sizes=(60, 40), target_size=30)
+    budget = TrainingBudget(epochs=3, batch=10, sizes=(60, 40), target_size=30)
     # 3 passes over 6 or 4 steps are 15 in the mean; with 9 of the target, 24.
     for job, passes in ((Job("alone", "goal"), 4), (Job("own", "goal"), 5)):
         workshop = bench(budget=budget, settings=replace(SETTINGS, batch_size=10))
@@ -188,7 +188,7 @@ def test_trainings_last_as_the_budget_says():
 
 
 def test_half_of_the_steps_beside_a_source_are_the_target_s():
-    budget = Budget(epochs=20, batch=10, sizes=(60,), target_size=30)
+    budget = TrainingBudget(epochs=20, batch=10, sizes=(60,), target_size=30)
     workshop = bench(budget=budget, settings=replace(SETTINGS, batch_size=10, sampling="size"))
     workshop.done(Job("with", "near"))
     alone = bench(budget=budget, settings=replace(SETTINGS, batch_size=10))
@@ -291,10 +291,10 @@ def test_a_stop_is_heeded():
 
 
 def test_budgets_are_by_hand():
-    budget = Budget(epochs=2, batch=10, sizes=(500, 1500), target_size=100)
+    budget = TrainingBudget(epochs=2, batch=10, sizes=(500, 1500), target_size=100)
     # 2 passes over 100 steps in the mean are 200; 20 more on the target.
     assert budget.own(100) == 20
     assert budget.own(5000) == 2  # never fewer passes than over a source
     assert budget.alone == 11
     assert (budget.joint(500), budget.joint(1500)) == (4, 1)
-    assert Budget(epochs=1, batch=32, sizes=(4,), target_size=64).alone == 1
+    assert TrainingBudget(epochs=1, batch=32, sizes=(4,), target_size=64).alone == 1

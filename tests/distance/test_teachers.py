@@ -7,7 +7,7 @@ from torch import nn
 
 from tawt.arrays import classification
 from tawt.distance import Workshop
-from tawt.distance.budgets import Budget
+from tawt.distance.budgets import TrainingBudget
 from tawt.reproduce.by_heart import flipped, learned_by_heart
 from tawt.reproduce.networks_at_once import predicted
 from tawt.reproduce.stages import Stages
@@ -67,7 +67,7 @@ def workshop(seed):
         target="goal",
         measured={"goal": goal},
         whole={"goal": whole},
-        budget=Budget(epochs=12, batch=50, sizes=(2000,) * len(RATES), target_size=300),
+        budget=TrainingBudget(epochs=12, batch=50, sizes=(2000,) * len(RATES), target_size=300),
         settings=SETTINGS,
         seed=seed,
     )

@@ -7,7 +7,7 @@ from torch import nn
 
 from tawt.arrays import classification, regression
 from tawt.distance import Distance, Job, Workshop, frozen_risk, interval, task_distance
-from tawt.distance.budgets import Budget
+from tawt.distance.budgets import TrainingBudget
 from tawt.distance.items import gathered
 from tawt.distance.trained import held_out
 from tawt.errors import ConfigError, DataError, WeightsError
@@ -57,7 +57,7 @@ def test_linear_teachers_are_as_far_apart_as_their_angle(degrees):
         tasks={"source": teacher("source", angle, seed=1), "target": target},
         target="target",
         measured={"target": target},
-        budget=Budget(epochs=6, batch=50, sizes=(2000,), target_size=2000),
+        budget=TrainingBudget(epochs=6, batch=50, sizes=(2000,), target_size=2000),
         settings=SETTINGS,
     )
     source = workshop.done(Job("sources", "source", (("source", 1.0),)))

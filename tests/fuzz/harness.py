@@ -26,7 +26,7 @@ _TRAINS = (  # where work begins that takes more than a moment
     ("tawt.runs.run", "train"),
     ("tawt.sweeps.workers", "in_processes"),
     ("tawt.distance.study", "estimated"),
-    ("tawt.cli.reproducing", "_made"),
+    ("tawt.cli.reproducing", "_run_experiment"),
 )
 
 

@@ -6,11 +6,11 @@ from random import Random
 
 from tawt.config.rows import ROWS
 from tawt.config.schema import parsed
-from tawt.mix.answering import Evidence, answered
+from tawt.mix.answering import MixEvidence, answered
 from tawt.mix.planning import ProxyPlan
 from tawt.mix.result import Point
 from tawt.mix.speed import Speed
-from tawt.mix.study import BY_SIZE, EQUAL, LEARNED, Study
+from tawt.mix.study import BY_SIZE, EQUAL, LEARNED, MixStudy
 from tawt.tasks import Measure
 from tests.conftest import Study as OnDisk
 
@@ -73,7 +73,7 @@ def study(sizes=SIZES, *, per_example=10, rows=(LEARNED, EQUAL, BY_SIZE), bound=
             "training": {"batch_size": 2, "most_passes": None, **training},
         }
     )
-    return Study(
+    return MixStudy(
         config=config,
         target="goal",
         rows=[ROWS[name] for name in rows],
@@ -125,7 +125,7 @@ def answer(*, scores=SCORES, courses=COURSES, wanted=None, names=None, **given):
         ]
         for each in courses
     ]
-    evidence = Evidence(scores=scores, courses=renamed, seconds=9.0, circumstances={})
+    evidence = MixEvidence(scores=scores, courses=renamed, seconds=9.0, circumstances={})
     examined = study(sizes, rows=list(scores), **given)
     if "goal" in names:
         examined = replace(examined, target=names["goal"])

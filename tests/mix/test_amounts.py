@@ -4,7 +4,7 @@ import pytest
 
 from tawt.durations import duration
 from tawt.errors import ConfigError
-from tawt.mix.amounts import Budget, short, tokens_in
+from tawt.mix.amounts import MixBudget, short, tokens_in
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from tawt.mix.amounts import Budget, short, tokens_in
     [("90s", 90), ("10m", 600), ("10min", 600), ("1.5h", 5400), ("1d", 86_400), (" 2 h ", 7200)],
 )
 def test_times(text, seconds):
-    assert Budget.parsed(text) == Budget(text.strip(), seconds=seconds)
+    assert MixBudget.parsed(text) == MixBudget(text.strip(), seconds=seconds)
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ def test_times(text, seconds):
     [("500K", 500_000), ("500k", 500_000), ("20M", 20_000_000), ("1.5B", 1_500_000_000)],
 )
 def test_tokens(text, tokens):
-    assert Budget.parsed(text) == Budget(text, tokens=tokens)
+    assert MixBudget.parsed(text) == MixBudget(text, tokens=tokens)
     assert tokens_in(text) == tokens
 
 
 def test_small_and_large_m_are_minutes_and_millions():
-    assert Budget.parsed("10m").seconds == 600
-    assert Budget.parsed("10M").tokens == 10_000_000
+    assert MixBudget.parsed("10m").seconds == 600
+    assert MixBudget.parsed("10M").tokens == 10_000_000
     with pytest.raises(ConfigError, match="--tokens is a number of tokens"):
         tokens_in("10m")
 
@@ -36,7 +36,7 @@ def test_small_and_large_m_are_minutes_and_millions():
 )
 def test_what_is_no_budget_is_refused_in_one_line(text):
     with pytest.raises(ConfigError, match=r"--budget is a time .* or a number of tokens") as found:
-        Budget.parsed(text)
+        MixBudget.parsed(text)
     assert "\n" not in str(found.value)
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from tawt.mix.answering import Evidence, answered
+from tawt.mix.answering import MixEvidence, answered
 from tawt.mix.result import MixResult
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
 from tests.mix.cases import COURSES, SIZES, answer, course, plan, study
@@ -143,7 +143,7 @@ def test_scores_that_are_better_when_higher():
 
     from tawt.tasks import Measure
 
-    evidence = Evidence(
+    evidence = MixEvidence(
         scores={LEARNED: [0.7, 0.8, 0.75], EQUAL: [0.5, 0.6, 0.55]},
         courses=[course(0.8, 0.8)] * 3,
         seconds=1.0,

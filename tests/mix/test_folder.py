@@ -7,14 +7,14 @@ import pytest
 from tawt.config.schema import parsed
 from tawt.errors import FolderInUse, Interrupted, RunError
 from tawt.files.locks import locked
-from tawt.mix.amounts import Budget
+from tawt.mix.amounts import MixBudget
 from tawt.mix.folder import MixFolder
 from tests.mix.cases import plan
 
 CONFIG = parsed(
     {"data": {"kind": "corpora", "corpora": {"goal": {"train": "goal.txt"}}}, "target": "goal"}
 )
-TEN = Budget.parsed("10m")
+TEN = MixBudget.parsed("10m")
 
 
 def folder(path, *, config=CONFIG, overwrite=False):

@@ -11,7 +11,7 @@ import yaml
 import tawt
 from tawt.config.schema import parsed
 from tawt.mix import load_mix
-from tawt.mix.leaving import leave, markdown, mixture_values, mixture_yaml, rounded
+from tawt.mix.leaving import markdown, mixture_values, mixture_yaml, rounded, write_answer
 from tawt.mix.study import BY_SIZE, EQUAL, LEARNED
 from tawt.mix.use import how_to_use
 from tawt.mix.words import in_words, when_again
@@ -26,7 +26,7 @@ HOSTILE = "a|b <script>alert(1)</script>: {x} 'q' ü"
 def left(tmp_path, monkeypatch):
     """The folder in which an answer was left."""
     (tmp_path / "mix.yaml").write_text("target: goal\n")
-    leave(answer(scores=SURE), tmp_path)
+    write_answer(answer(scores=SURE), tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -81,7 +81,7 @@ def test_weights_that_had_not_settled_are_not_to_be_measured_again_later():
 def test_what_makes_the_losses_doubtful_is_in_every_file(tmp_path):
     (tmp_path / "mix.yaml").write_text("target: goal\n")
     said = "'near' trains on documents of the target 'goal'"
-    leave(replace(answer(scores=SURE), warnings=[said]), tmp_path)
+    write_answer(replace(answer(scores=SURE), warnings=[said]), tmp_path)
     for name in ("mix.json", "mixture.json", "mixture.yaml"):
         found = yaml.safe_load((tmp_path / name).read_text())
         assert found["warnings"] == [said]
@@ -108,7 +108,7 @@ def test_sources_that_are_never_drawn_are_left_out_and_the_lines_run(
 ):
     (tmp_path / "mix.yaml").write_text("target: goal\n")
     monkeypatch.chdir(tmp_path)
-    leave(answer(scores=SURE, courses=courses), tmp_path)
+    write_answer(answer(scores=SURE, courses=courses), tmp_path)
     left_out = [name for name in ("far", "noise") if name not in kept]
     assert load_mix(tmp_path).left_out == left_out
     mixture = json.loads(Path("mixture.json").read_text())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from tawt.errors import ConfigError
-from tawt.mix.amounts import Budget
+from tawt.mix.amounts import MixBudget
 from tawt.mix.planning import FEWEST_STEPS, Pace, ProxyPlan, makespan, planned
 from tawt.mix.speed import Speed
 from tawt.training.rounds import rounds, update_steps
@@ -19,7 +19,7 @@ NINE = [True, False, False] * 3
 
 
 def made(budget=None, *, learns=NINE, workers=1, speed=SPEED, **training):
-    allowed = None if budget is None else Budget.parsed(budget)
+    allowed = None if budget is None else MixBudget.parsed(budget)
     return planned(study(**training), budget=allowed, learns=learns, workers=workers, speed=speed)
 
 
@@ -62,7 +62,7 @@ def test_a_plan_counts_the_updates_that_a_run_makes(growth):
 
 
 def test_what_is_spent_is_gone():
-    allowed = Budget.parsed("10m")
+    allowed = MixBudget.parsed("10m")
     found = planned(study(), budget=allowed, learns=NINE, workers=1, speed=SPEED, spent=100.0)
     assert found.seconds(NINE, workers=1) <= 500
 
@@ -138,7 +138,7 @@ def test_the_usual_limit_neither_shortens_nor_refuses_runs_and_says_so(budget):
 def test_tokens_are_no_budget_for_data_that_is_not_counted_in_them():
     images = replace(study(), unit="examples")
     with pytest.raises(ConfigError, match="not counted in tokens; give a time"):
-        planned(images, budget=Budget.parsed("20M"), learns=NINE, workers=1, speed=SPEED)
+        planned(images, budget=MixBudget.parsed("20M"), learns=NINE, workers=1, speed=SPEED)
 
 
 def test_a_plan_says_what_it_is_about_to_do_and_survives_json():

@@ -7,7 +7,7 @@ from torch.nn.functional import cross_entropy
 
 from tawt.per_example import ExampleNorms, ExampleProducts
 from tawt.text.encoding import load_tokenizer
-from tawt.text.kinds import KINDS, Cutting, Wanted
+from tawt.text.kinds import KINDS, Cutting, TaskOptions
 from tawt.text.model import text_model
 from tawt.text.reading import Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
@@ -25,7 +25,7 @@ def tagging_case(encoder):
     ]
     splits = Splits(sentences, None, None, ReadReport(sizes={}, duplicates={}))
     cutting = Cutting(tokenizer=load_tokenizer(encoder), max_length=64)
-    task = KINDS["tagging"].make("words", splits, cutting, Wanted())
+    task = KINDS["tagging"].make("words", splits, cutting, TaskOptions())
     model = text_model(encoder, [task]).double()
     batch = task.train.batch(np.arange(4))
     tags = batch.labels.tags.long()

@@ -11,7 +11,7 @@ from tawt.report.dots import Dot, dots, off_scale, scale_for
 from tawt.report.lines import MOST_POINTS, Line, Upwards, lines, thinned
 from tawt.report.parts import Fact, Quotes
 from tawt.report.scatter import Spot, scatter
-from tawt.report.sources import Source, ranked, sources_figure
+from tawt.report.sources import SourceShare, ranked, sources_figure
 from tawt.report.tones import PAPER, REST, SERIES, TONES, tone
 
 HOSTILE = """<script>alert("x")</script> 'q' & ü"""
@@ -153,7 +153,7 @@ def test_nothing_to_draw_is_an_empty_picture(draw):
 
 def test_of_very_many_sources_those_that_help_and_hurt_are_drawn_and_the_rest_is_counted():
     verdicts = ["helps"] * 5 + ["cannot tell"] * 190 + ["hurts"] * 5
-    sources = [Source(name=f"x{k}", share=0.005, verdict=v) for k, v in enumerate(verdicts)]
+    sources = [SourceShare(name=f"x{k}", share=0.005, verdict=v) for k, v in enumerate(verdicts)]
     figure = sources_figure(ranked(sources))
     names = set(re.findall(r">(x\d+)</text>", figure.drawing))
     assert {f"x{k}" for k in (*range(5), *range(195, 200))} <= names

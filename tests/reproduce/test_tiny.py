@@ -11,8 +11,8 @@ import pytest
 from tawt.errors import Interrupted
 from tawt.reproduce import EXPERIMENTS, Request, Store, contents, is_made, make
 from tawt.reproduce.generated import tiny_setup
-from tawt.reproduce.leaving import leave
-from tawt.reproduce.plan import Plan
+from tawt.reproduce.leaving import write_result
+from tawt.reproduce.plan import TablePlan
 from tawt.reproduce.request import save_request
 from tawt.reproduce.store import key
 from tawt.runs import RunFolder
@@ -62,13 +62,13 @@ def folder(tmp_path_factory):
                 patch.setattr(IN_PROCESSES, InProcess())
             experiment.check(asked)
             assert make(experiment, asked, store, Sweep(workers=2), device="cpu")
-            leave(experiment.result(asked, store), folder)
+            write_result(experiment.result(asked, store), folder)
             patch.undo()
         finished.touch()
     return folder
 
 
-def plans(folder) -> dict[str, Plan]:
+def plans(folder) -> dict[str, TablePlan]:
     return {name: EXPERIMENTS[name].plan(request(folder).setup) for name in TABLES}
 
 
@@ -214,7 +214,7 @@ def copied(folder, tmp_path, monkeypatch):
 def table(folder, store, **making):
     experiment, asked = EXPERIMENTS[CRASHED], request(folder)
     assert make(experiment, asked, Store(store), Sweep(**making), device="cpu")
-    return (leave(experiment.result(asked, Store(store)), store) / "table.md").read_bytes()
+    return (write_result(experiment.result(asked, Store(store)), store) / "table.md").read_bytes()
 
 
 def test_only_what_a_crash_took_is_made_again(folder, copied):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tawt.reproduce import Result
-from tawt.reproduce.leaving import leave
+from tawt.reproduce.leaving import write_result
 from tawt.reproduce.writing import as_json, as_latex, as_markdown, latex
 from tests.reproduce.made_up import TABLES, result_of
 
@@ -154,7 +154,7 @@ def test_json_has_every_score_and_the_papers():
 
 def test_four_files_are_left(tmp_path):
     made = result_of("table-main")
-    folder = leave(made, tmp_path)
+    folder = write_result(made, tmp_path)
     assert folder == tmp_path / "table-main"
     assert {path.name for path in folder.iterdir()} == {
         "table.md",
@@ -168,14 +168,14 @@ def test_four_files_are_left(tmp_path):
 
 
 def test_the_same_result_leaves_the_same_bytes(tmp_path):
-    first, second = (leave(result_of("table-main"), tmp_path / name) for name in "ab")
+    first, second = (write_result(result_of("table-main"), tmp_path / name) for name in "ab")
     for path in first.iterdir():
         assert path.read_bytes() == (second / path.name).read_bytes()
 
 
 def test_the_page_shows_hostile_text_and_does_not_run_it(tmp_path):
     made = result_of("table-main", about=HOSTILE)
-    page = (leave(made, tmp_path) / "report.html").read_text()
+    page = (write_result(made, tmp_path) / "report.html").read_text()
     before, *_ = page.partition("<script>")
     assert "alert(1)" in before
     assert "<b>" not in before
@@ -192,7 +192,7 @@ def test_hostile_names_and_cells_are_shown_as_they_are(tmp_path):
         caption=HOSTILE,
         data={"experiment": "x", "departures": [HOSTILE]},
     )
-    page = (leave(made, tmp_path) / "report.html").read_text()
+    page = (write_result(made, tmp_path) / "report.html").read_text()
     head, *_ = page.partition("<script>")
     assert "<b>" not in head
     assert "</script>" not in head
@@ -200,5 +200,5 @@ def test_hostile_names_and_cells_are_shown_as_they_are(tmp_path):
 
 
 def test_the_page_needs_no_network(tmp_path):
-    page = (leave(result_of("table-main"), tmp_path) / "report.html").read_text()
+    page = (write_result(result_of("table-main"), tmp_path) / "report.html").read_text()
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?(https?:)?//", page)

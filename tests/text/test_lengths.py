@@ -10,7 +10,7 @@ from torch import nn
 from tawt.tasks import Batch, Examples, MultiTaskModel, Task
 from tawt.tasks.examples import Subset
 from tawt.text.encoding import load_tokenizer
-from tawt.text.kinds import KINDS, Cutting, Wanted
+from tawt.text.kinds import KINDS, Cutting, TaskOptions
 from tawt.text.model import text_model
 from tawt.text.reading import LabelledText, Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
@@ -100,10 +100,10 @@ def parts(tiny):
     texts = [LabelledText(" ".join(words), None, str(len(words) % 3), 1) for words in WORDS[:60]]
     tasks = {
         "tags": KINDS["tagging"].make(
-            "tags", Splits(sentences, None, None, report), cutting, Wanted()
+            "tags", Splits(sentences, None, None, report), cutting, TaskOptions()
         ),
         "texts": KINDS["classification"].make(
-            "texts", Splits(texts, None, None, report), cutting, Wanted()
+            "texts", Splits(texts, None, None, report), cutting, TaskOptions()
         ),
     }
     return text_model(tiny, list(tasks.values())), tasks

@@ -13,7 +13,7 @@ from tawt.runs.predictions import as_tsv, example_scores
 from tawt.runs.run import Options, run
 from tawt.text.building import read_task
 from tawt.text.reading import LabelledText, TaggedSentence
-from tawt.text.tokens import TaggedExamples, WholeTexts
+from tawt.text.tokens import TaggedSentences, WholeTexts
 from tawt.training.result import Predictions
 from tests.text.studies import (
     ODD,
@@ -194,7 +194,7 @@ def test_the_model_is_a_matter_of_the_seed(tiny, tmp_path):
 # Predictions
 
 
-class Sentences(TaggedExamples):
+class Sentences(TaggedSentences):
     def __init__(self, sentences):
         self.sentences = [
             TaggedSentence(tuple(words), ("O",) * len(words), 1) for words in sentences

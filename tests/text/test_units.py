@@ -17,7 +17,7 @@ from tawt.runs.building import build_parts
 from tawt.runs.run import Options, run
 from tawt.text.kinds.tagging import Tagging
 from tawt.text.tokens import NO_TAG
-from tawt.training.each import EachExample
+from tawt.training.each import ExampleLosses
 from tests.text.studies import TextStudy, reviews, tagged, tagging_study
 
 
@@ -99,7 +99,7 @@ def in_windows(tiny, tmp_path):
     source = next(task for task in tasks if task.name == "source")
     assert source.train.rows.min() == 1
     assert source.train.rows.max() > 1
-    each = EachExample(
+    each = ExampleLosses(
         model=model,
         tasks={task.name: task for task in tasks},
         examples={"source": source.train},

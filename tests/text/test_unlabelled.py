@@ -17,7 +17,7 @@ from tawt.runs.predicting import load_predictor
 from tawt.runs.run import run
 from tawt.sweeps import Sweep
 from tawt.text.predicting import Text
-from tawt.training.each import EachExample
+from tawt.training.each import ExampleLosses
 from tests.text.studies import LINES, TextStudy, reviews, tagged, unlabelled_study
 
 
@@ -144,7 +144,7 @@ def test_norms_and_products_of_single_windows_are_those_of_their_gradients(study
     """The table of pieces is used twice, which no layer by itself would tell."""
     tasks, model, *_ = build_parts(study.config)
     papers = next(task for task in tasks if task.name == "papers")
-    each = EachExample(
+    each = ExampleLosses(
         model=model,
         tasks={task.name: task for task in tasks},
         examples={"papers": papers.train},

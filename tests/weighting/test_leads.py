@@ -53,7 +53,7 @@ def test_the_filter_is_the_posterior(monkeypatch):
     mean, covariance = conditioned(steps, module._NOISE[0])
     centred = torch.eye(3, dtype=torch.float64) - 1 / 3
     torch.testing.assert_close(
-        torch.tensor(list(leads.found().values()), dtype=torch.float64), centred @ mean[:3]
+        torch.tensor(list(leads.means().values()), dtype=torch.float64), centred @ mean[:3]
     )
     errors = (centred @ covariance[:3, :3] @ centred).diagonal().sqrt()
     torch.testing.assert_close(
@@ -70,7 +70,7 @@ def test_leads_are_found_and_their_errors_are_honest():
         leads = Leads(["a", "b", "c"])
         for source, cosine, _ in seen(60, seed=seed):
             leads.see({"abc"[source]: 1.0}, cosine)
-        found, errors = leads.found(), leads.errors()
+        found, errors = leads.means(), leads.errors()
         inside += [abs(found[name] - truth[name]) < 2 * errors[name] for name in truth]
     assert sum(inside) / len(inside) > 0.9
 
@@ -80,7 +80,7 @@ def test_a_source_that_was_never_seen_is_in_the_middle():
     for _ in range(100):
         leads.see({"a": 1.0}, 0.6)
         leads.see({"b": 1.0}, 0.2)
-    found = leads.found()
+    found = leads.means()
     assert found["a"] > found["c"] > found["b"]
     assert leads.errors()["c"] > 1.5 * leads.errors()["a"]
 
@@ -91,7 +91,7 @@ def test_a_common_drift_is_no_lead():
     for step in range(200):
         name = "early" if step % 20 < 10 else "late"
         leads.see({name: 1.0}, 0.9 - 0.004 * step)
-    assert abs(leads.found()["early"] - leads.found()["late"]) < 0.05
+    assert abs(leads.means()["early"] - leads.means()["late"]) < 0.05
 
 
 def test_steps_on_several_sources_count_by_their_shares():
@@ -99,7 +99,7 @@ def test_steps_on_several_sources_count_by_their_shares():
     for _ in range(200):
         leads.see({"a": 0.75, "b": 0.25}, 0.5)
         leads.see({"a": 0.25, "b": 0.75}, 0.3)
-    found = leads.found()
+    found = leads.means()
     assert found["a"] - found["b"] == pytest.approx(0.4, abs=0.05)
 
 
@@ -108,7 +108,7 @@ def test_the_order_of_names_makes_no_difference():
     for source, cosine, new in seen(40, seed=1):
         for leads in (one, other):
             leads.see({"abc"[source]: 1.0}, cosine, new_direction=new)
-    assert one.found() == pytest.approx(other.found(), abs=1e-12)
+    assert one.means() == pytest.approx(other.means(), abs=1e-12)
 
 
 @pytest.mark.parametrize(("steps", "examples"), [(200, 10), (2000, 10), (600, 1000)])
@@ -149,5 +149,5 @@ def test_state_is_json_and_goes_on_exactly():
     for source, cosine, new in steps[20:]:
         for each in (leads, again):
             each.see({"abc"[source]: 1.0}, cosine, new_direction=new)
-    assert leads.found() == again.found()
+    assert leads.means() == again.means()
     assert leads.errors() == again.errors()

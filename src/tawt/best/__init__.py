@@ -6,18 +6,18 @@ need("cli", by=__name__)
 
 from tawt.best.budget import Budget
 from tawt.best.estimate import Estimate, estimated
-from tawt.best.question import Intent, best
+from tawt.best.question import BestIntent, best
 from tawt.best.result import BestResult, CandidateResult, SourceResult, load_best
-from tawt.best.study import Study, examined
+from tawt.best.study import BestStudy, examined
 
 __all__ = [
+    "BestIntent",
     "BestResult",
+    "BestStudy",
     "Budget",
     "CandidateResult",
     "Estimate",
-    "Intent",
     "SourceResult",
-    "Study",
     "best",
     "estimated",
     "examined",

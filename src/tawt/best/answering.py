@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tawt.best.budget import Budget
     from tawt.best.deciding import Decision
     from tawt.best.search import Search
-    from tawt.best.study import Study
+    from tawt.best.study import BestStudy
     from tawt.best.trials import Trial
 
 _UNKNOWN = "cannot tell"
@@ -104,7 +104,7 @@ def _on_test(
     return scores, (float((ours - theirs).mean()), low, high)
 
 
-def _on_unseen(folder: Path, study: Study) -> dict[str, UnseenResult]:
+def _on_unseen(folder: Path, study: BestStudy) -> dict[str, UnseenResult]:
     """Scores of the same models without what they have seen, where they have."""
     runs = {name: RunFolder(folder / name) for name in (MODEL, ALONE_MODEL)}
     records = {name: run.record() for name, run in runs.items() if run.finished}

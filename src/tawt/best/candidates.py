@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.best.recipes import Recipe
-    from tawt.best.study import Study
+    from tawt.best.study import BestStudy
     from tawt.best.trials import Trial
     from tawt.config.fold import Whose
     from tawt.runs.held_out import HeldOut
@@ -45,7 +45,7 @@ class TryRun:
 class Candidates:
     """Where candidates are, and how they are run."""
 
-    study: Study
+    study: BestStudy
     folder: Path
     options: Options
 

@@ -14,7 +14,7 @@ from tawt.errors import TrainingError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tawt.best.gains import Measured
+    from tawt.best.gains import CandidateScores
     from tawt.best.posterior import Posterior
     from tawt.best.trials import Trial
 
@@ -27,7 +27,7 @@ class Tried:
     """A candidate, and what it came to."""
 
     trial: Trial
-    measured: Measured
+    measured: CandidateScores
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tawt.best.budget import Budget
-    from tawt.best.study import Study
+    from tawt.best.study import BestStudy
 
 _SECONDS = 2.0  # of training that is timed
 _ON_SOURCES = 0.6  # of candidates that use sources
@@ -50,7 +50,7 @@ class Estimate:
 
 
 def estimated(
-    study: Study,
+    study: BestStudy,
     budget: Budget,
     *,
     workers: int,
@@ -108,7 +108,7 @@ def _mean_runs(parts: int) -> float:
     return _DROPPED + (1 - _DROPPED) * parts
 
 
-def _fine_tuning_steps(study: Study) -> int:
+def _fine_tuning_steps(study: BestStudy) -> int:
     held_out = study.examples // study.parts
     batch = study.config.training.batch_size
     return study.config.target_epochs * math.ceil((study.examples - held_out) / batch)

@@ -82,7 +82,7 @@ class BestFolder:
             data: Size and fingerprint of every task's examples.
             should_stop: Asked while another process writes there.
         """
-        self._claim.leave(should_stop=should_stop)
+        self._claim.write_config(should_stop=should_stop)
         with locks.locked(self.path, wait_unless=should_stop):
             if self._overwrite:
                 for name in (CANDIDATES, HALVES, MODEL, ALONE_MODEL):

@@ -18,7 +18,7 @@ _LARGEST = 1e3  # a loss that is no number, or beyond all bounds, counts as this
 
 
 @dataclass(frozen=True)
-class Measured:
+class CandidateScores:
     """Scores and losses of one candidate on all examples, where it was tried."""
 
     scores: NDArray[np.float64]
@@ -26,7 +26,7 @@ class Measured:
     losses: NDArray[np.float64]
 
     @classmethod
-    def of(cls, parts: Sequence[HeldOut], *, examples: int) -> Measured:
+    def of(cls, parts: Sequence[HeldOut], *, examples: int) -> CandidateScores:
         """From the runs of some of its parts.
 
         Args:
@@ -53,14 +53,14 @@ class Scales:
     loss: float
 
     @classmethod
-    def of(cls, first: Measured) -> Scales:
+    def of(cls, first: CandidateScores) -> Scales:
         """By how much examples differ with the first candidate."""
         return cls(
             score=float(np.nanstd(first.scores)) or 1.0, loss=float(np.nanstd(first.losses)) or 1.0
         )
 
 
-def gains(ours: Measured, first: Measured, scales: Scales) -> NDArray[np.float64]:
+def gains(ours: CandidateScores, first: CandidateScores, scales: Scales) -> NDArray[np.float64]:
     """By how much a candidate is better than the first, by scores and losses alike.
 
     The score is what counts, and of a hundred examples says little: most are answered alike. The
@@ -73,8 +73,8 @@ def gains(ours: Measured, first: Measured, scales: Scales) -> NDArray[np.float64
         scales: Of that one.
 
     Example:
-        >>> first = Measured(np.array([0.0, 1.0]), np.array([2.0, 1.0]))
-        >>> ours = Measured(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
+        >>> first = CandidateScores(np.array([0.0, 1.0]), np.array([2.0, 1.0]))
+        >>> ours = CandidateScores(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
         >>> gains(ours, first, Scales.of(first))
         array([ 2., nan])
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tawt.best.candidates import Candidates
-    from tawt.best.gains import Measured
+    from tawt.best.gains import CandidateScores
     from tawt.best.search import Search
     from tawt.best.trials import Trial
     from tawt.config.fold import Whose
@@ -82,7 +82,9 @@ def _scores(candidates: Candidates, trial: Trial, whose: Whose) -> NDArray[np.fl
     return scores
 
 
-def _gain(half: NDArray[np.float64], whole: Measured, *, parts: int) -> tuple[float, float, float]:
+def _gain(
+    half: NDArray[np.float64], whole: CandidateScores, *, parts: int
+) -> tuple[float, float, float]:
     (mean,), ((variance,),) = with_errors((whole.scores - half)[None], parts=parts)
     reach = float(scipy.stats.t.ppf((1 + _LEVEL) / 2, len(half) - 1)) * float(np.sqrt(variance))
     return float(mean), float(mean) - reach, float(mean) + reach

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tawt.best.result import BestResult
 
 
-def leave(found: BestResult, folder: Path) -> None:
+def write_answer(found: BestResult, folder: Path) -> None:
     """Write everything that follows from the answer, `best.json` last but for its page.
 
     Args:

@@ -12,7 +12,7 @@ from tawt.best.deciding import Decision, Tried, decided
 from tawt.best.estimate import estimated
 from tawt.best.folder import BestFolder
 from tawt.best.halves import half_works
-from tawt.best.leaving import leave
+from tawt.best.leaving import write_answer
 from tawt.best.result import ALONE_MODEL, MODEL
 from tawt.best.search import Search
 from tawt.best.study import examined
@@ -22,7 +22,7 @@ from tawt.files import locks
 from tawt.modality.said import said_before
 from tawt.runs import Options
 from tawt.runs.folder import RECORD
-from tawt.sweeps import Plan, Store, Sweep, in_this_process
+from tawt.sweeps import Plan, RecordStore, Sweep, in_this_process
 from tawt.training.devices import chosen_device
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.best.result import BestResult
-    from tawt.best.study import Study
+    from tawt.best.study import BestStudy
     from tawt.config.schema import RunConfig
     from tawt.sweeps import Executor
 
@@ -38,10 +38,10 @@ _STUDY = "best"  # the name of the study in its file, where it is the only one
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intent:
+class BestIntent:
     """What is about to be done."""
 
-    study: Study
+    study: BestStudy
     budget: Budget
     begun: int
     """Candidates that are there already."""
@@ -64,7 +64,7 @@ def best(
     options: Options | None = None,
     sweep: Sweep | None = None,
     executor: Executor | None = None,
-    on_start: Callable[[Intent], None] | None = None,
+    on_start: Callable[[BestIntent], None] | None = None,
 ) -> BestResult:
     """Find the best way to train for the target, and train by it.
 
@@ -106,7 +106,7 @@ def best(
         )
     place.claim(study.data, should_stop=sweep.should_stop)
     options = replace(options, overwrite=False)
-    store = Store(folder, f"{{}}/{RECORD}", sealed=True)
+    store = RecordStore(folder, f"{{}}/{RECORD}", sealed=True)
     candidates = Candidates(study=study, folder=folder, options=options)
     search = Search(
         candidates=candidates,
@@ -121,7 +121,7 @@ def best(
         workers=sweep.workers,
     )
     if on_start is not None:
-        on_start(Intent(study=study, budget=allowed, begun=len(search.trials.all())))
+        on_start(BestIntent(study=study, budget=allowed, begun=len(search.trials.all())))
 
     def plan() -> Plan:
         with locks.locked(folder, wait_unless=sweep.should_stop):  # others may search here too
@@ -140,11 +140,11 @@ def best(
         sweep.make(lambda: Plan(wanted), store, executor=executor)
     with locks.locked(folder, wait_unless=sweep.should_stop):
         found = answered(search, decision, budget=allowed)
-        leave(found, folder)
+        write_answer(found, folder)
     return found
 
 
-def _decided(search: Search, study: Study) -> Decision:
+def _decided(search: Search, study: BestStudy) -> Decision:
     trials = search.trials.all()
     if trials and (first := trials[0]).state == "failed":
         raise TrainingError(f"The target alone could not be trained: {first.error}")

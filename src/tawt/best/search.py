@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tawt.best.gains import Measured, Scales, gains
+from tawt.best.gains import CandidateScores, Scales, gains
 from tawt.best.openings import openings, resolved
 from tawt.best.recipes import Recipe
 from tawt.best.trials import Trial, same
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from tawt.best.budget import Budget
     from tawt.best.candidates import Candidates
-    from tawt.best.study import Study
+    from tawt.best.study import BestStudy
     from tawt.best.trials import Idea, Trials
     from tawt.runs.held_out import HeldOut
-    from tawt.sweeps import Record, Store, Work
+    from tawt.sweeps import Record, RecordStore, Work
 
 _ATTEMPTS = 20  # points that may turn out to be the same as earlier ones
 _REPORTED = 400  # examples that a candidate is dropped by
@@ -40,7 +40,7 @@ class Search:
 
     candidates: Candidates
     trials: Trials
-    store: Store
+    store: RecordStore
     budget: Budget
     workers: int
     _held_out: dict[tuple[int, int], HeldOut] = field(default_factory=dict, init=False)
@@ -70,14 +70,14 @@ class Search:
         ]
         return sum(finished) / max(1, self.workers)
 
-    def measured(self, trial: Trial) -> Measured:
+    def measured(self, trial: Trial) -> CandidateScores:
         """What a candidate came to on the examples that it was tried on."""
         known = self.finished(trial)
         for part in known:
             if (trial.number, part) not in self._held_out:
                 self._held_out[trial.number, part] = self.candidates.held_out(trial, part)
         parts = [self._held_out[trial.number, part] for part in known]
-        return Measured.of(parts, examples=self._study.examples)
+        return CandidateScores.of(parts, examples=self._study.examples)
 
     def record(self, trial: Trial, part: int) -> Record:
         """Of a finished run."""
@@ -86,7 +86,7 @@ class Search:
         return found
 
     @cached_property
-    def _study(self) -> Study:
+    def _study(self) -> BestStudy:
         return self.candidates.study
 
     def _parts(self) -> range:

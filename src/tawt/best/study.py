@@ -27,7 +27,7 @@ _PASSES = (4, 30)  # the fewest and the most that come of it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class BestStudy:
     """A target and sources that fit together."""
 
     config: RunConfig
@@ -66,7 +66,7 @@ class Study:
         return FoldConfig(part=part, of=self.parts, halved=halved)
 
 
-def examined(config: RunConfig) -> Study:
+def examined(config: RunConfig) -> BestStudy:
     """The study of a configuration, if there is something to choose; nothing is written.
 
     Args:
@@ -100,7 +100,7 @@ def examined(config: RunConfig) -> Study:
             "such as a corpus, use `tawt mix`.",
             place=("target",),
         )
-    return Study(
+    return BestStudy(
         config=_with_usual_passes(config, examples=count),
         target=target,
         sources=sources,

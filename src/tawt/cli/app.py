@@ -74,7 +74,7 @@ def main() -> None:
     log.setFormatter(PlainFormatter("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
     together.listen_only()
-    together.leave(exit_status(_run))
+    together.end_process(exit_status(_run))
 
 
 def _run() -> int:

@@ -19,7 +19,7 @@ from tawt.cli.time_left import runs_progress
 from tawt.config.explaining import lines_of
 from tawt.errors import ConfigError, RunError, suggestion
 from tawt.reproduce import EXPERIMENTS, Request, Setup, Store, is_made, make
-from tawt.reproduce.leaving import leave
+from tawt.reproduce.leaving import write_result
 from tawt.reproduce.request import load_request, save_request
 from tawt.reproduce.writing import as_json
 from tawt.sweeps import Sweep, stop_on_signals
@@ -104,12 +104,12 @@ def reproduce_named(
                 "make those runs."
             )
         result = experiment.result(request, Store(folder))
-        _tell(result, leave(result, folder), quiet=quiet, as_json_lines=as_json_lines)
+        _tell(result, write_result(result, folder), quiet=quiet, as_json_lines=as_json_lines)
         return
     with _layout_lines_named(options):
         request = requested(options, folder)
         experiment.check(request)
-    made = _made(
+    made = _run_experiment(
         experiment,
         request,
         Store(folder),
@@ -127,7 +127,7 @@ def reproduce_named(
             )
         return
     save_request(request, folder / name)
-    _tell(made, leave(made, folder), quiet=quiet, as_json_lines=as_json_lines)
+    _tell(made, write_result(made, folder), quiet=quiet, as_json_lines=as_json_lines)
 
 
 def _check_options(
@@ -258,7 +258,7 @@ def _placed(name: str | None) -> str | None:
     return str(Path(name).resolve()) if name and Path(name).exists() else name
 
 
-def _made(
+def _run_experiment(
     experiment: Experiment,
     request: Request,
     store: Store,

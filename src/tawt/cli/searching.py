@@ -22,7 +22,7 @@ from tawt.runs.folder import PAGE
 from tawt.sweeps import stop_on_signals
 
 if TYPE_CHECKING:
-    from tawt.best import BestResult, Intent
+    from tawt.best import BestIntent, BestResult
     from tawt.config import RunConfig
     from tawt.runs import Options
 
@@ -49,7 +49,7 @@ def show_best(
         return
     with stop_on_signals() as should_stop, runs_progress(quiet=quiet) as bar:
 
-        def announce(intent: Intent) -> None:
+        def announce(intent: BestIntent) -> None:
             if not quiet:
                 console.note(intent.in_words())
 

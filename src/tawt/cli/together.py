@@ -91,7 +91,7 @@ def failed(status: int, say: Callable[[], object]) -> int:
     return agree_on_status(status, is_first=speaks)
 
 
-def leave(status: int) -> NoReturn:
+def end_process(status: int) -> NoReturn:
     """End the process; at once, where it is in a group, in which others may be at work."""
     if _in_a_group():
         for stream in (sys.stdout, sys.stderr):

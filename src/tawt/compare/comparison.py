@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tawt import files
 from tawt.compare.best import Best, Rival
 from tawt.compare.folder import COMPARISON, CONFIG
-from tawt.compare.shapes import Table
+from tawt.compare.shapes import ComparisonTable
 from tawt.errors import RunError
 from tawt.files import shapes
 from tawt.tasks import Measure
@@ -82,7 +82,7 @@ def load_comparison(folder: Path) -> Comparison:
     One made before there was a bootstrap has none; `compare` makes the table again, not the runs.
     """
     values = files.read_sealed(folder / COMPARISON)
-    shapes.check(values, Table, folder / COMPARISON)
+    shapes.check(values, ComparisonTable, folder / COMPARISON)
     try:
         rows = [_loaded(row) for row in values.pop("rows")]
         measure = Measure(**values.pop("measure", {}))

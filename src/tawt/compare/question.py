@@ -64,7 +64,7 @@ def compare(
     question = _checked(config, folder, table, seeds=seeds, options=options)
     comparison_folder.check(folder, config, overwrite=options.overwrite)
     claim = comparison_folder.claim_of(folder, config, overwrite=options.overwrite)
-    claim.leave(should_stop=sweep.should_stop)
+    claim.write_config(should_stop=sweep.should_stop)
     if options.overwrite:
         question.runs.clear()
     sweep.make(question.runs.plan, question.runs.store)

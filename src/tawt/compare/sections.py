@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tawt.compare.comparison import Comparison
-    from tawt.report.mistakes import LabelScore
+    from tawt.report.mistakes import LabelQuality
     from tawt.runs.folder import RunFolder
 
     Runs = Mapping[str, Sequence[RunFolder]]
@@ -198,7 +198,7 @@ def _mean_labels(
     runs: Sequence[RunFolder], records: Sequence[Mapping[str, Any]], target: str
 ) -> _Labels:
     """F1 and number of each label, mean over runs."""
-    each: list[dict[str, LabelScore]] = [
+    each: list[dict[str, LabelQuality]] = [
         labels_of(run, record, target) for run, record in zip(runs, records, strict=True)
     ]
     names = dict.fromkeys(name for found in each for name in found)

@@ -44,7 +44,7 @@ class _Best(Shape):
     rivals: list[_Rival]
 
 
-class Table(Shape):
+class ComparisonTable(Shape):
     """`comparison.json`."""
 
     target: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tawt.report.sources import Source
+from tawt.report.sources import SourceShare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ def verdicts_of(row: RowResult, *, runs: int) -> dict[str, str]:
 
 def row_sources(
     row: RowResult, records: Sequence[Mapping[str, Any]], *, target: str
-) -> list[Source]:
+) -> list[SourceShare]:
     """The sources of a row: mean shares, those of each run, and what most runs say.
 
     Args:
@@ -71,7 +71,7 @@ def row_sources(
         verdict = verdicts.get(name, "")
         count = row.findings.get(name, {}).get(verdict, 0)
         found.append(
-            Source(
+            SourceShare(
                 name=name,
                 share=share,
                 interval=_mean_interval(records, name),

@@ -98,7 +98,7 @@ def of_sources(learned: RowResult, comparison: Comparison) -> list[str]:
     sources = set(learned.weights) - {comparison.target}
     if not sources:
         return []
-    said = _found(learned.findings, runs=len(comparison.seeds))
+    said = _describe_findings(learned.findings, runs=len(comparison.seeds))
     if sum(learned.weights[name] for name in sources) < _NOTHING:
         return said
     return [_largest(learned.weights, comparison.target), *said]
@@ -174,13 +174,14 @@ def _largest(weights: dict[str, float], target: str) -> str:
     return largest_and_smallest({n: share for n, share in weights.items() if n != target})
 
 
-def _found(findings: dict[str, dict[str, int]], *, runs: int) -> list[str]:
+def _describe_findings(findings: dict[str, dict[str, int]], *, runs: int) -> list[str]:
     """What most runs could tell of the sources from chance.
 
     Example:
-        >>> _found({"near": {"helps": 5}, "far": {"hurts": 3, "cannot tell": 2}, "x": {}}, runs=5)
+        >>> findings = {"near": {"helps": 5}, "far": {"hurts": 3, "cannot tell": 2}, "x": {}}
+        >>> _describe_findings(findings, runs=5)
         ['Told from chance: near helps (in 5 of 5 runs), and far hurts (in 3 of 5).']
-        >>> _found({"near": {"cannot tell": 5}}, runs=5)
+        >>> _describe_findings({"near": {"cannot tell": 5}}, runs=5)
         ['In most runs no source can be told from chance to help, or to hurt.']
     """
     if not findings:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asking:
+class RowLayout:
     """How texts become rows.
 
     Args:

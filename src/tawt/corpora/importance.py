@@ -36,7 +36,7 @@ _MIXING = np.uint64(0xBF58476D1CE4E5B9)
 
 
 @dataclass(frozen=True, eq=False)
-class Buckets:
+class BucketCounts:
     """How often the words and pairs of words of some text fall in each bucket.
 
     Words are lower-case, and runs of punctuation count as words. Add the buckets of several corpora
@@ -46,7 +46,7 @@ class Buckets:
         counts: One for each bucket, int64.
 
     Example:
-        >>> found = Buckets.of(["To be, or not to be", "to be"])
+        >>> found = BucketCounts.of(["To be, or not to be", "to be"])
         >>> int(found.counts.sum())  # 9 words and 7 pairs
         16
     """
@@ -54,7 +54,7 @@ class Buckets:
     counts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, buckets: int = 10_000) -> Buckets:
+    def of(cls, texts: Iterable[str], *, buckets: int = 10_000) -> BucketCounts:
         """Count the features of these texts, which are read once.
 
         Args:
@@ -68,9 +68,9 @@ class Buckets:
             counts += np.bincount(_places(features, buckets), minlength=buckets)
         return cls(counts)
 
-    def __add__(self, other: Buckets) -> Buckets:
+    def __add__(self, other: BucketCounts) -> BucketCounts:
         _check_alike(self, other)
-        return Buckets(self.counts + other.counts)
+        return BucketCounts(self.counts + other.counts)
 
     def log_probabilities(self, *, smoothing: float = 1.0) -> NDArray[np.float64]:
         """Logarithm of the share of each bucket.
@@ -85,7 +85,7 @@ class Buckets:
 
 
 def log_importance(
-    texts: Iterable[str], *, target: Buckets, sources: Buckets, smoothing: float = 1.0
+    texts: Iterable[str], *, target: BucketCounts, sources: BucketCounts, smoothing: float = 1.0
 ) -> NDArray[np.float64]:
     """How much more likely each text is under the target than under the sources; a logarithm.
 
@@ -99,7 +99,7 @@ def log_importance(
         One number for each text, float64; 0 for a text without words.
 
     Example:
-        >>> target, sources = Buckets.of(["a b"]), Buckets.of(["a b", "c d"])
+        >>> target, sources = BucketCounts.of(["a b"]), BucketCounts.of(["a b", "c d"])
         >>> near, far = log_importance(["a b", "c d"], target=target, sources=sources)
         >>> bool(near > far)
         True
@@ -229,7 +229,7 @@ def _places(features: NDArray[np.uint64], buckets: int) -> NDArray[np.int64]:
     return (features % np.uint64(buckets)).astype(np.int64)
 
 
-def _check_alike(one: Buckets, other: Buckets) -> None:
+def _check_alike(one: BucketCounts, other: BucketCounts) -> None:
     if len(one.counts) != len(other.counts):
         raise DataError(
             f"Both must have the same number of buckets; got {len(one.counts)} and "

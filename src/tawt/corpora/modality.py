@@ -112,14 +112,14 @@ class Corpora(Modality[CorporaData, LanguageModelConfig]):
         self, folder: Path, request: PredictRequest[CorporaData, LanguageModelConfig]
     ) -> Predictor:
         """The model, from its folder."""
-        from tawt.corpora.asking import Asking
+        from tawt.corpora.asking import RowLayout
         from tawt.corpora.predicting import CorpusPredictor
         from tawt.corpora.vocabularies import vocabulary_named
         from tawt.training.devices import chosen_device
 
         return CorpusPredictor(
             folder,
-            asking=Asking(
+            asking=RowLayout(
                 vocabulary=vocabulary_named(str(folder.resolve())),
                 objective=request.section.objective,
                 window=request.data.window,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tawt.corpora.asking import Asking
+    from tawt.corpora.asking import RowLayout
 
 _CHARACTERS_AT_A_TIME = 2**21
 
@@ -90,7 +90,7 @@ class CorpusPredictor(Predictor):
         self,
         folder: Path,
         *,
-        asking: Asking,
+        asking: RowLayout,
         device: torch.device | None = None,
         precision: Literal["fp32", "bf16"] = "fp32",
         batch_size: int = 32,

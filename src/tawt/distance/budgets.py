@@ -9,7 +9,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, kw_only=True)
-class Budget:
+class TrainingBudget:
     """Numbers of passes that come to the same numbers of steps.
 
     A handful of examples is soon passed over: trained for as many passes as a thousand, it would
@@ -22,7 +22,7 @@ class Budget:
         target_size: Examples of the target.
 
     Example:
-        >>> budget = Budget(epochs=2, batch=10, sizes=(900, 1100), target_size=100)
+        >>> budget = TrainingBudget(epochs=2, batch=10, sizes=(900, 1100), target_size=100)
         >>> budget.own(100), budget.joint(900), budget.joint(1100), budget.alone
         (20, 2, 2, 11)
     """

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tawt.distance import Job, Question, SampleSizes
-    from tawt.distance.budgets import Budget
+    from tawt.distance.budgets import TrainingBudget
     from tawt.distance.pieces import Kept
     from tawt.tasks import Task
 
 
 @dataclass(frozen=True)
-class Step:
+class StudyProgress:
     """How far it has got, in passes over batches: trainings and estimates differ by far."""
 
     done: float
@@ -45,12 +45,12 @@ class Effort:
         question: Question,
         tasks: Mapping[str, Task],
         *,
-        budget: Budget,
+        budget: TrainingBudget,
         sizes: SampleSizes,
         trainings: Sequence[Job],
         mixtures: Mapping[str, Mapping[str, float]],
         kept: Kept,
-        on_step: Callable[[Step], None],
+        on_step: Callable[[StudyProgress], None],
     ) -> None:
         self._question, self._tasks, self._budget = question, tasks, budget
         self._on_step = on_step
@@ -82,7 +82,9 @@ class Effort:
         doing = "estimates"
         if self._made < self._trainings:
             doing = f"training {self._made + 1} of {self._trainings}"
-        self._on_step(Step(min(self._total, self._trained + estimated), self._total, doing))
+        self._on_step(
+            StudyProgress(min(self._total, self._trained + estimated), self._total, doing)
+        )
 
     def cost(self, job: Job) -> float:
         """Of a training, and of measuring what it came to."""

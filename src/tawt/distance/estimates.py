@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tawt.distance.leep import leep
-from tawt.distance.pieces import Found, Kept, Meter, NothingKept, passes, pieces
+from tawt.distance.pieces import Kept, Meter, NothingKept, PieceResult, passes, pieces
 from tawt.distance.samples import Looked, Samples, SampleSizes
 from tawt.distance.tangent import tangent_items, tangent_step
 from tawt.gradients import untouched
@@ -68,7 +68,7 @@ class Estimates:
     """By estimate: for all targets and sources together, with what it needs."""
 
     @classmethod
-    def of(cls, targets: Sequence[str], found: Mapping[Piece, Found]) -> Estimates:
+    def of(cls, targets: Sequence[str], found: Mapping[Piece, PieceResult]) -> Estimates:
         """From all pieces, or those that there are."""
         values: dict[str, dict[str, dict[str, float]]] = {name: {} for name in targets}
         spent = dict.fromkeys(_TIMED, 0.0)
@@ -137,7 +137,7 @@ class Estimator:
         by_name = {task.name: task for task in sources}
         goals = {task.name: task for task in targets}
         kept, self._meter = kept or NothingKept(), Meter(on_work)
-        found: dict[Piece, Found] = {}
+        found: dict[Piece, PieceResult] = {}
         with untouched([self._representation]), full_float32():
             self._representation.eval()
             for piece in pieces(list(by_name), list(goals), mixtures or {}):
@@ -145,7 +145,7 @@ class Estimator:
                 if known is None:
                     planned = passes(piece, sources=by_name, targets=goals, sizes=self._sizes)
                     self._meter.begin(planned)
-                    known = self._made(piece, by_name, goals, found)
+                    known = self._estimate_piece(piece, by_name, goals, found)
                     kept.keep(piece, known)
                     self._meter.end()
                 found[piece] = known
@@ -153,13 +153,13 @@ class Estimator:
                     on_done()
         return Estimates.of(list(goals), found)
 
-    def _made(
+    def _estimate_piece(
         self,
         piece: Piece,
         sources: Mapping[str, Task],
         targets: Mapping[str, Task],
-        found: Mapping[Piece, Found],
-    ) -> Found:
+        found: Mapping[Piece, PieceResult],
+    ) -> PieceResult:
         """One piece, from those that it is held against."""
         self._seconds = {}
         own: dict[str, dict[str, float]] = {name: {} for name in targets}
@@ -179,7 +179,7 @@ class Estimator:
                 values = {piece.name: {"stepped": self._stepped(samples, [goals[piece.name]])[0]}}
             else:
                 values = self._of_steps(samples, goals, own)
-        return Found(values, self._seconds)
+        return PieceResult(values, self._seconds)
 
     def _of_head(
         self,

@@ -12,13 +12,13 @@ from urllib.parse import quote
 from tawt import files
 from tawt.config.schema import difference, dumped, load
 from tawt.distance.page import distance_page
-from tawt.distance.pieces import Found
+from tawt.distance.pieces import PieceResult
 from tawt.distance.shapes import Distances
 from tawt.errors import RunError
 from tawt.files import locks, shapes
 from tawt.runs.folder import CONFIG as RUN_CONFIG
 from tawt.runs.folder import DATA, PAGE
-from tawt.sweeps import Store
+from tawt.sweeps import RecordStore
 from tawt.version import __version__
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class Item:
         return not (measures and set(measured) - set(outcome.get("risks", {})))
 
 
-def trainings_in(folder: Path) -> Store:
+def trainings_in(folder: Path) -> RecordStore:
     """The outcomes of the trainings in a folder, by key."""
-    return Store(folder, f"{TRAININGS}/{{}}.json", sealed=True, remedy=_REMEDY)
+    return RecordStore(folder, f"{TRAININGS}/{{}}.json", sealed=True, remedy=_REMEDY)
 
 
 def with_numbers(outcome: Record) -> Record:
@@ -175,7 +175,7 @@ class KeptEstimates:
         self._folder = folder / ESTIMATES
         self._made_from = {"tawt": __version__, "seed": seed, "sizes": asdict(sizes)}
 
-    def known(self, piece: Piece) -> Found | None:
+    def known(self, piece: Piece) -> PieceResult | None:
         """What came of a piece that was made before."""
         path = self._file(piece)
         if not path.exists():
@@ -185,11 +185,11 @@ class KeptEstimates:
             if kept["made_from"] != self._key(piece) or set(piece.targets) - set(kept["values"]):
                 return None
             values = {name: _numbers(kept["values"][name]) for name in piece.targets}
-            return Found(values, _numbers(kept["seconds"]))
+            return PieceResult(values, _numbers(kept["seconds"]))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise RunError(f"{path} is damaged: {error!r}. {_REMEDY}") from error
 
-    def keep(self, piece: Piece, found: Found) -> None:
+    def keep(self, piece: Piece, found: PieceResult) -> None:
         """Leave it, whole."""
         files.write_sealed(self._file(piece), {"made_from": self._key(piece), **asdict(found)})
 

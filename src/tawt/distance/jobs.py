@@ -28,7 +28,7 @@ from tawt.training.devices import accelerator_for
 from tawt.weighting import Fixed, UpdateRule, make_weighting
 
 if TYPE_CHECKING:
-    from tawt.distance.budgets import Budget
+    from tawt.distance.budgets import TrainingBudget
     from tawt.tasks import MultiTaskModel
     from tawt.training import TrainingResult
     from tawt.weighting import Weighting
@@ -83,7 +83,7 @@ class Workshop:
     target: str
     measured: Mapping[str, Task]
     whole: Mapping[str, Task] = field(default_factory=dict)
-    budget: Budget
+    budget: TrainingBudget
     paradigm: PreTraining | JointTraining | None = None
     rule: UpdateRule | None = None
     settings: Settings

@@ -40,7 +40,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Found:
+class PieceResult:
     """What came of a piece."""
 
     values: dict[str, dict[str, float]]
@@ -52,21 +52,21 @@ class Found:
 class Kept(Protocol):
     """Where pieces are kept."""
 
-    def known(self, piece: Piece) -> Found | None:
+    def known(self, piece: Piece) -> PieceResult | None:
         """What came of a piece that was made before."""
 
-    def keep(self, piece: Piece, found: Found) -> None:
+    def keep(self, piece: Piece, found: PieceResult) -> None:
         """Remember it."""
 
 
 class NothingKept:
     """Every piece is made."""
 
-    def known(self, piece: Piece) -> Found | None:
+    def known(self, piece: Piece) -> PieceResult | None:
         """Nothing."""
         return None
 
-    def keep(self, piece: Piece, found: Found) -> None:
+    def keep(self, piece: Piece, found: PieceResult) -> None:
         """Forget it."""
 
 

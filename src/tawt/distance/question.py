@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tawt.distance.budgets import Budget
+from tawt.distance.budgets import TrainingBudget
 from tawt.distance.jobs import Job
 from tawt.errors import ConfigError, suggestion
 from tawt.weights import SourceWeights
@@ -91,9 +91,9 @@ class Question:
         unknown = "learned" in self.mixtures and not trained
         return len(self.candidates) + len(self.mixtures) - unknown
 
-    def budget(self, tasks: Mapping[str, Task], *, epochs: int, batch: int) -> Budget:
+    def budget(self, tasks: Mapping[str, Task], *, epochs: int, batch: int) -> TrainingBudget:
         """How long its trainings last."""
-        return Budget(
+        return TrainingBudget(
             epochs=epochs,
             batch=batch,
             sizes=tuple(len(tasks[name].train) for name in self.sources),

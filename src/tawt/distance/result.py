@@ -74,10 +74,10 @@ class TaskDistance:
         return self._with({self.target: {name: -gain.mean for name, gain in self.gains.items()}})
 
     def _with(self, true: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-        found = {name: rank_correlation(self._told(name), true) for name in ESTIMATES}
+        found = {name: rank_correlation(self._as_distances(name), true) for name in ESTIMATES}
         return {name: value for name, value in found.items() if value is not None}
 
-    def _told(self, estimate: str) -> dict[str, dict[str, float]]:
+    def _as_distances(self, estimate: str) -> dict[str, dict[str, float]]:
         """What an estimate says, as a distance."""
         return {
             target: {
@@ -93,7 +93,7 @@ class TaskDistance:
         return {
             **asdict(self),
             "trained": {
-                target: {name: _told(distance) for name, distance in found.items()}
+                target: {name: _distance_json(distance) for name, distance in found.items()}
                 for target, found in self.trained.items()
             },
             "gains": {
@@ -122,7 +122,7 @@ def _terms(terms: Sequence[Terms]) -> dict[str, Any]:
     }
 
 
-def _told(distance: Distance) -> dict[str, Any]:
+def _distance_json(distance: Distance) -> dict[str, Any]:
     by_loss: dict[str, Any] = {}
     for loss in ("zero_one", "clipped"):
         values = getattr(distance, loss)

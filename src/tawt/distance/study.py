@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tawt.distance import Estimates, Question, SampleSizes, answered, estimated
-from tawt.distance.effort import Effort, Step
+from tawt.distance.effort import Effort, StudyProgress
 from tawt.distance.folder import (
     DistanceFolder,
     Item,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import torch
 
     from tawt.config.schema import RunConfig
-    from tawt.distance.budgets import Budget
+    from tawt.distance.budgets import TrainingBudget
     from tawt.distance.measuring import Outcomes
     from tawt.sweeps import Progress, Sweep
     from tawt.tasks import MultiTaskModel, Task
@@ -54,7 +54,7 @@ class DistanceRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class DistanceStudy:
     """A question with all that was read to answer it."""
 
     config: RunConfig
@@ -67,7 +67,7 @@ class Study:
     """Before training."""
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> TrainingBudget:
         """How long its trainings last."""
         settings = self.config.training
         return self.question.budget(
@@ -75,7 +75,7 @@ class Study:
         )
 
 
-def prepared(config: RunConfig, request: DistanceRequest) -> Study:
+def prepared(config: RunConfig, request: DistanceRequest) -> DistanceStudy:
     """Read everything; nothing is written.
 
     Raises:
@@ -95,7 +95,7 @@ def prepared(config: RunConfig, request: DistanceRequest) -> Study:
                 "examples; give it some, or leave out --matrix."
             ) from error
     model = building.model(first, list(tasks.values()))
-    return Study(
+    return DistanceStudy(
         config=config,
         request=request,
         question=question,
@@ -106,13 +106,13 @@ def prepared(config: RunConfig, request: DistanceRequest) -> Study:
 
 
 def measure_distances(
-    study: Study,
+    study: DistanceStudy,
     path: Path,
     *,
     sweep: Sweep,
     device: str,
     overwrite: bool,
-    on_step: Callable[[Step], None] = lambda step: None,
+    on_step: Callable[[StudyProgress], None] = lambda step: None,
     on_stopped: Callable[[dict[str, Any]], None] = lambda values: None,
 ) -> dict[str, Any]:
     """Train what is not trained yet, estimate, and leave all that follows in a folder.
@@ -155,12 +155,12 @@ class _Measuring:
 
     def __init__(
         self,
-        study: Study,
+        study: DistanceStudy,
         path: Path,
         sweep: Sweep,
         *,
         device: str,
-        on_step: Callable[[Step], None],
+        on_step: Callable[[StudyProgress], None],
     ) -> None:
         request, question = study.request, study.question
         self._study, self._path, self._device = study, path, device

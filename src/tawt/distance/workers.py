@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tawt.config.schema import RunConfig
     from tawt.distance import Question
-    from tawt.distance.budgets import Budget
+    from tawt.distance.budgets import TrainingBudget
     from tawt.distance.folder import Item
     from tawt.sweeps import Context
     from tawt.tasks import Task
@@ -29,7 +29,7 @@ class TrainForDistance:
     item: Item
     config: RunConfig
     question: Question
-    budget: Budget
+    budget: TrainingBudget
     device: str
     folder: Path
     """Of the distances."""

@@ -88,7 +88,7 @@ class Fitted:
             DataError: Of something else.
         """
         kind = self.predictor.task_kind
-        asked = [_asked(text, kind) for text in texts]
+        asked = [_build_input(text, kind) for text in texts]
         name = _ANSWER.get(kind, "label")
         return [
             answer.record(probabilities=False)[name] for answer in self.predictor.answers(asked)
@@ -135,7 +135,7 @@ class Fitted:
         return str(metric[self.target] if isinstance(metric, dict) else metric)
 
 
-def _asked(text: Any, kind: str) -> Sentence | Text:
+def _build_input(text: Any, kind: str) -> Sentence | Text:
     if kind == "tagging":
         if not isinstance(text, str):
             return Sentence(tuple(map(str, text)))

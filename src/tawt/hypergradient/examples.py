@@ -24,7 +24,7 @@ from tawt.ranks import Ranks, Shards
 if TYPE_CHECKING:
     from tawt.hypergradient.aims import Aim
     from tawt.hypergradient.alignments import Alignment
-    from tawt.units import Part
+    from tawt.units import TaskUnits
 
 LossesOf = Callable[[str], Iterable[tuple[np.ndarray[Any, Any], Losses]]]
 """A source's examples in batches: their positions, and what computes the loss of each."""
@@ -46,7 +46,7 @@ class ExampleAgreements:
 
 def measured_examples(
     aim: Aim,
-    parts: Mapping[str, Part],
+    parts: Mapping[str, TaskUnits],
     *,
     losses_of: LossesOf | None,
     parameters: Sequence[Tensor],
@@ -92,7 +92,7 @@ def measured_examples(
 def _added(
     aim: Aim,
     task: str,
-    part: Part,
+    part: TaskUnits,
     products: ExampleProducts,
     losses_of: LossesOf,
     alignment: Alignment,
@@ -123,7 +123,7 @@ def _worst(products: ExampleProducts, ranks: Ranks) -> tuple[str, float | None]:
     return ways[way], None if worst == -1.0 else worst
 
 
-def _places(given: object, task: str, part: Part) -> Tensor:
+def _places(given: object, task: str, part: TaskUnits) -> Tensor:
     """The units of a task's examples, if positions of examples are what `losses_of` gave."""
     positions, size = np.asarray(given), part.size
     assert size is not None

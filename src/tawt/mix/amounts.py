@@ -14,7 +14,7 @@ _MOST_TOKENS = 10**16
 
 
 @dataclass(frozen=True)
-class Budget:
+class MixBudget:
     """What all runs together may take: a time, or a number of tokens."""
 
     text: str
@@ -23,7 +23,7 @@ class Budget:
     tokens: int | None = None
 
     @classmethod
-    def parsed(cls, text: str) -> Budget:
+    def parsed(cls, text: str) -> MixBudget:
         """A time in seconds, minutes, hours or days; or a number of tokens.
 
         Args:
@@ -33,7 +33,7 @@ class Budget:
             ConfigError: It is neither.
 
         Example:
-            >>> Budget.parsed("10m").seconds, Budget.parsed("20M").tokens
+            >>> MixBudget.parsed("10m").seconds, MixBudget.parsed("20M").tokens
             (600.0, 20000000)
         """
         seconds = seconds_in(text)

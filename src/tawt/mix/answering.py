@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from tawt.mix.planning import ProxyPlan
     from tawt.mix.shares import Course
-    from tawt.mix.study import Study
+    from tawt.mix.study import MixStudy
     from tawt.tasks import Measure
 
 Recommended = Literal["learned weights", "weights by size", "equal weights"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class MixEvidence:
     """What the runs left: scores of each row, one a seed, and the courses of learned weights."""
 
     scores: Mapping[str, Sequence[float]]
@@ -39,7 +39,7 @@ class Evidence:
     circumstances: Mapping[str, object]
 
 
-def gathered(folder: Path, study: Study, seeds: Sequence[int]) -> Evidence:
+def gathered(folder: Path, study: MixStudy, seeds: Sequence[int]) -> MixEvidence:
     """What the finished runs say.
 
     Args:
@@ -65,7 +65,7 @@ def gathered(folder: Path, study: Study, seeds: Sequence[int]) -> Evidence:
     if not all(courses):
         raise RunError("A run with learned weights never updated them.")
     every = [record for found in records.values() for record in found]
-    return Evidence(
+    return MixEvidence(
         scores=scores,
         courses=courses,
         seconds=round(sum(record["seconds"] for record in every), 1),
@@ -74,8 +74,8 @@ def gathered(folder: Path, study: Study, seeds: Sequence[int]) -> Evidence:
 
 
 def answered(
-    evidence: Evidence,
-    study: Study,
+    evidence: MixEvidence,
+    study: MixStudy,
     plan: ProxyPlan,
     *,
     seeds: Sequence[int],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tawt.config.schema import RunConfig
-    from tawt.mix.amounts import Budget
+    from tawt.mix.amounts import MixBudget
 
 CONFIG, PLAN = "mix.yaml", "plan.json"
 MIXTURE_YAML, MIXTURE_JSON, MARKDOWN = "mixture.yaml", "mixture.json", "mix.md"
@@ -59,7 +59,7 @@ class MixFolder:
             raise RunError(f"{self.path} holds nothing to go on with; leave --resume out.")
         self._claim.check()
 
-    def plan(self, budget: Budget | None) -> ProxyPlan | None:
+    def plan(self, budget: MixBudget | None) -> ProxyPlan | None:
         """The plan that was kept here, if there is one.
 
         Args:
@@ -87,7 +87,7 @@ class MixFolder:
         return kept
 
     def claim(
-        self, plan: ProxyPlan, budget: Budget | None, *, should_stop: Callable[[], bool]
+        self, plan: ProxyPlan, budget: MixBudget | None, *, should_stop: Callable[[], bool]
     ) -> ProxyPlan:
         """Leave configuration and plan, unless another process has left them meanwhile.
 
@@ -104,7 +104,7 @@ class MixFolder:
             if kept is None:  # what is left fits together at any time
                 for name in (*_ANSWER, PLAN):
                     (self.path / name).unlink(missing_ok=True)
-            self._claim.leave(should_stop=should_stop)
+            self._claim.write_config(should_stop=should_stop)
             if kept is None:
                 files.write_sealed(self.path / PLAN, plan.to_json())
             return kept or plan

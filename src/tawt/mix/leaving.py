@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tawt.mix.result import Interval, MixResult
 
 
-def leave(found: MixResult, folder: Path) -> None:
+def write_answer(found: MixResult, folder: Path) -> None:
     """Write everything that follows from the answer, the answer last but for its page.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tawt.durations import duration
 from tawt.errors import ConfigError
-from tawt.mix.amounts import Budget, short
+from tawt.mix.amounts import MixBudget, short
 from tawt.mix.speed import Speed
 from tawt.mix.study import proxy
 from tawt.training.passes import most_passes, why_unlimited
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tawt.config.schema import RunConfig
-    from tawt.mix.study import Study, Unit
+    from tawt.mix.study import MixStudy, Unit
 
 FEWEST_STEPS = 50
 """A run of fewer says nothing about a mixture."""
@@ -86,7 +86,7 @@ class ProxyPlan:
         """How much a run trains on, in `unit`."""
         return self.steps * self.per_step
 
-    def applied(self, study: Study) -> RunConfig:
+    def applied(self, study: MixStudy) -> RunConfig:
         """The configuration that all runs share."""
         return proxy(study.config, steps=self.steps, update_every=self.update_every)
 
@@ -114,7 +114,7 @@ class ProxyPlan:
             f"{duration(self.seconds(learns, workers=workers))}."
         )
 
-    def remark(self, study: Study) -> str | None:
+    def remark(self, study: MixStudy) -> str | None:
         """A sentence, if the usual limit on passes cannot be kept in so many steps."""
         shared = self.applied(study).training
         return why_unlimited(study.examples, shared, batch_size=shared.batch_size)
@@ -130,9 +130,9 @@ class ProxyPlan:
 
 
 def planned(
-    study: Study,
+    study: MixStudy,
     *,
-    budget: Budget | None,
+    budget: MixBudget | None,
     learns: Sequence[bool],
     workers: int,
     speed: Speed,
@@ -173,7 +173,7 @@ def planned(
     )
 
 
-def counted_steps(study: Study, *, budget: Budget | None, runs: int) -> int | None:
+def counted_steps(study: MixStudy, *, budget: MixBudget | None, runs: int) -> int | None:
     """Steps of a run, where no clock decides; otherwise none.
 
     Args:
@@ -248,7 +248,7 @@ def _fitting(seconds: float, speed: Speed, learns: Sequence[bool], workers: int,
     return fits
 
 
-def _allowed(study: Study, steps: int) -> int:
+def _allowed(study: MixStudy, steps: int) -> int:
     """No more than a given `most_passes` leaves text for: a budget need not be spent."""
     settings = study.config.training
     if settings.most_passes is None or settings.most_passes == "usual":
@@ -257,6 +257,6 @@ def _allowed(study: Study, steps: int) -> int:
     return min(steps, int(there / settings.batch_size))
 
 
-def _check_passes(study: Study, steps: int) -> None:
+def _check_passes(study: MixStudy, steps: int) -> None:
     shared = proxy(study.config, steps=steps, update_every=1).training
     most_passes(study.examples, shared, batch_size=shared.batch_size)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from tawt.errors import ConfigError, RunError, is_whole
 from tawt.files import locks
-from tawt.mix.amounts import Budget, tokens_in
+from tawt.mix.amounts import MixBudget, tokens_in
 from tawt.mix.answering import answered, gathered
 from tawt.mix.folder import MixFolder
-from tawt.mix.leaving import leave
+from tawt.mix.leaving import write_answer
 from tawt.mix.planning import counted_steps, planned
 from tawt.mix.speed import measured_speed
 from tawt.mix.study import examined, ignored
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tawt.config.schema import RunConfig
     from tawt.mix.planning import ProxyPlan
     from tawt.mix.result import MixResult
-    from tawt.mix.study import Study
+    from tawt.mix.study import MixStudy
 
 _log = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ target 'digit' would stay untrained; ...
     options = options or Options()
     executor = in_this_process if sweep is None else None
     sweep = sweep or Sweep()
-    allowed = None if budget is None else Budget.parsed(budget)
+    allowed = None if budget is None else MixBudget.parsed(budget)
     wanted = None if tokens is None else tokens_in(tokens)
     chosen_device(options.device)  # the workers would all find that it is not there
     if not (is_whole(seeds) and seeds >= 1):
@@ -151,11 +151,11 @@ target 'digit' would stay untrained; ...
     with locks.locked(folder, wait_unless=sweep.should_stop):
         evidence = gathered(folder, study, runs.seeds)
         found = answered(evidence, study, plan, seeds=runs.seeds, wanted=wanted)
-        leave(found, folder)
+        write_answer(found, folder)
     return found
 
 
-def _runs(study: Study, plan: ProxyPlan, folder: Path, seeds: int, options: Options) -> RowRuns:
+def _runs(study: MixStudy, plan: ProxyPlan, folder: Path, seeds: int, options: Options) -> RowRuns:
     return RowRuns(
         config=plan.applied(study),
         folder=folder,
@@ -180,7 +180,7 @@ def _intent(runs: RowRuns, plan: ProxyPlan, sweep: Sweep) -> Intent:
     )
 
 
-def _check_unit(study: Study, tokens: str | None) -> None:
+def _check_unit(study: MixStudy, tokens: str | None) -> None:
     if tokens is not None and study.unit != "tokens":
         raise ConfigError(
             f"--tokens {tokens} is a number of tokens, and this data is not counted in tokens; "

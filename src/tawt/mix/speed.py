@@ -14,14 +14,14 @@ from tawt import files
 from tawt.config.rows import ROWS
 from tawt.mix.study import EQUAL, LEARNED, proxy
 from tawt.runs.timing import time_steps
-from tawt.sweeps import Store, Work
+from tawt.sweeps import RecordStore, Work
 from tawt.sweeps.work import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tawt.config.schema import RunConfig
-    from tawt.mix.study import Study
+    from tawt.mix.study import MixStudy
     from tawt.runs.timing import Timed
     from tawt.sweeps import Context, Executor, Sweep
 
@@ -61,7 +61,7 @@ class Speed:
 class MeasureSpeed:
     """Trains for a few seconds, without and with updates, and leaves how long a step took."""
 
-    study: Study
+    study: MixStudy
     path: Path
     device: str
 
@@ -106,7 +106,7 @@ def timed_config(config: RunConfig) -> RunConfig:
 
 
 def measured_speed(
-    study: Study, *, device: str, sweep: Sweep, executor: Executor | None, runs: int
+    study: MixStudy, *, device: str, sweep: Sweep, executor: Executor | None, runs: int
 ) -> Speed:
     """The speed where the runs will be made, with as many at a time; nothing is left of it.
 
@@ -121,7 +121,7 @@ def measured_speed(
     quiet = replace(sweep, on_progress=lambda progress: None)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder), "{}.json")
+        store = RecordStore(Path(folder), "{}.json")
         wanted = [
             Work(str(number), "the speed", MeasureSpeed(study, store.path(str(number)), device))
             for number in range(together)

@@ -27,7 +27,7 @@ Unit = Literal["tokens", "examples"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class MixStudy:
     """Sources and a target that fit together, and what is known of their sizes."""
 
     config: RunConfig
@@ -68,7 +68,7 @@ class Study:
         return sum(-(-count // size) for count in self.examples.values())
 
 
-def examined(config: RunConfig, *, seed: int) -> Study:
+def examined(config: RunConfig, *, seed: int) -> MixStudy:
     """The study of a configuration, if a mixture can be looked for in it; nothing is written.
 
     Args:
@@ -95,7 +95,7 @@ def examined(config: RunConfig, *, seed: int) -> Study:
     alike = len(set(examples.values())) == 1
     rows = [ROWS[name] for name in (LEARNED, EQUAL, BY_SIZE) if not (alike and name == BY_SIZE)]
     _check_fit(rows, config, tasks, model, seed=seed)
-    return Study(
+    return MixStudy(
         config=config,
         target=target,
         rows=rows,

@@ -55,10 +55,10 @@ class Order:
     def _pass(self, number: int) -> Indices:
         if number not in self._passes:
             self._passes = {known: self._passes[known] for known in sorted(self._passes)[-1:]}
-            self._passes[number] = self._made(number)
+            self._passes[number] = self._build_order(number)
         return self._passes[number]
 
-    def _made(self, number: int) -> Indices:
+    def _build_order(self, number: int) -> Indices:
         """The pass's own permutation; in its first half, examples just seen come last.
 
         Its second half is left alone, so that the next pass can be made without making this one.

@@ -82,7 +82,7 @@ def modality_named(name: str) -> Modality[Any, Any]:
         tawt.errors.ConfigError: There is no kind of data 'array'; did you mean 'arrays'?
     """
     if name not in _known:
-        _known[name] = _found(name)
+        _known[name] = _load_modality(name)
     return _known[name]
 
 
@@ -112,7 +112,7 @@ def expect(modules: Mapping[str, str]) -> None:
     _expected.update(modules)
 
 
-def _found(name: str) -> Modality[Any, Any]:
+def _load_modality(name: str) -> Modality[Any, Any]:
     if name in BUILT_IN:
         return _built_in(name)
     return _imported(name) if name in _expected else _installed(name)

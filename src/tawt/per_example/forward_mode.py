@@ -50,13 +50,13 @@ class ForwardMode:
 
     def __call__(self, losses: Losses) -> Tensor:
         """The products, shape `(examples,)`."""
-        return carried(self._module, self._moves, losses, around=nullcontext(), instead=LEAN)
+        return loss_tangents(self._module, self._moves, losses, around=nullcontext(), instead=LEAN)
 
     def look_again(self) -> None:
         """Examples of another task follow, which is all the same here."""
 
 
-def carried(
+def loss_tangents(
     module: nn.Module,
     moves: Sequence[Swap],
     losses: Losses,

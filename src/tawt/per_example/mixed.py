@@ -15,7 +15,7 @@ from torch.linalg import vector_norm
 
 from tawt.errors import TrainingError, first_line, is_out_of_memory
 from tawt.per_example.conditions import mixed_precision
-from tawt.per_example.forward_mode import LEAN, ForwardMode, carried
+from tawt.per_example.forward_mode import LEAN, ForwardMode, loss_tangents
 from tawt.per_example.known_error import KnownError
 from tawt.per_example.tidy_attention import tidy_attention
 from tawt.per_example.wide_norms import WIDE_NORMS
@@ -92,7 +92,7 @@ class MixedPrecision:
     def _narrow(self, losses: Losses) -> Tensor:
         around = mixed_precision(self._module)
         try:
-            return carried(self._module, self._moves, losses, around=around, instead=_INSTEAD)
+            return loss_tangents(self._module, self._moves, losses, around=around, instead=_INSTEAD)
         except (RuntimeError, TypeError) as error:
             if is_out_of_memory(error):
                 raise

@@ -31,7 +31,7 @@ _FAIR = 5e-3  # of the quotients' norm: what losses with kinks allow in float32
 
 
 @dataclass(frozen=True)
-class Found:
+class ChosenStep:
     """The step size that was chosen."""
 
     step: float | None
@@ -71,7 +71,7 @@ class StepSearch:
         self._slope = 0.0  # by which share of themselves losses change, by step size
         self._still: Tensor | None = None  # quotients of losses that do not move
 
-    def __call__(self, first: float) -> Found:
+    def __call__(self, first: float) -> ChosenStep:
         """The best that a few tries find, beginning with one size; that one if none is any good."""
         size = first
         for _ in range(_TRIES):
@@ -80,12 +80,12 @@ class StepSearch:
                 break
             size = following
         if self._still is not None:
-            return Found(None, math.inf, self._still)
+            return ChosenStep(None, math.inf, self._still)
         least = min(self._errors.values(), default=math.inf)
         step = first
         if math.isfinite(least):
             step = min(self._errors, key=lambda tried: self._errors[tried]) / APART
-        return Found(step, least, self._at(step))
+        return ChosenStep(step, least, self._at(step))
 
     def _after(self, size: float) -> float | None:
         """Look at a size; where to look next, or None where there is no need."""

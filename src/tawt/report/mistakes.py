@@ -16,7 +16,7 @@ _ERRORS = "The errors that matter"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelScore:
+class LabelQuality:
     """How well a label is found; shares of one."""
 
     precision: float
@@ -37,7 +37,7 @@ class Confusion:
     """Some of these errors, in their text."""
 
 
-def labels_table(found: Mapping[str, LabelScore], *, what: str, note: str = "") -> Table:
+def labels_table(found: Mapping[str, LabelQuality], *, what: str, note: str = "") -> Table:
     """A row for each label, the commonest first.
 
     Args:

@@ -19,7 +19,7 @@ _ORDER = ("helps", "cannot tell", "", "hurts")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class SourceShare:
     """What is known of a source."""
 
     name: str
@@ -45,12 +45,12 @@ class Source:
         return Cell(text=self.said, verdict=tone_of(self.verdict) if self.verdict else "")
 
 
-def ranked(sources: Sequence[Source]) -> list[Source]:
+def ranked(sources: Sequence[SourceShare]) -> list[SourceShare]:
     """Those that help first, those that hurt last, and the larger before the smaller."""
     return sorted(sources, key=lambda source: (_ORDER.index(source.verdict), -source.share))
 
 
-def sources_figure(sources: Sequence[Source], *, title: str = "", note: str = "") -> Figure:
+def sources_figure(sources: Sequence[SourceShare], *, title: str = "", note: str = "") -> Figure:
     """A chart of shares with their intervals, coloured by what is known.
 
     Args:
@@ -60,7 +60,8 @@ def sources_figure(sources: Sequence[Source], *, title: str = "", note: str = ""
         note: Under it.
 
     Example:
-        >>> found = sources_figure([Source(name="pos", share=0.4, verdict="helps", sure="(97%)")])
+        >>> source = SourceShare(name="pos", share=0.4, verdict="helps", sure="(97%)")
+        >>> found = sources_figure([source])
         >>> "40%, helps (97%)" in found.drawing
         True
     """
@@ -89,14 +90,14 @@ def sources_figure(sources: Sequence[Source], *, title: str = "", note: str = ""
     return Figure(title=title, drawing=dots(rows, label=label, scale=scale, suffix="%"), note=note)
 
 
-def verdict_on(sources: Sequence[Source]) -> str:
+def verdict_on(sources: Sequence[SourceShare]) -> str:
     """Which sources help, which hurt, and of how many nothing can be said.
 
     Example:
         >>> known = [("pos", "helps"), ("shuffled", "hurts"), ("chunk", "cannot tell")]
-        >>> verdict_on([Source(name=name, share=0.3, verdict=verdict) for name, verdict in known])
+        >>> verdict_on([SourceShare(name=name, share=0.3, verdict=each) for name, each in known])
         'pos helps, shuffled hurts; of chunk it cannot be told.'
-        >>> verdict_on([Source(name="pos", share=0.3, verdict="cannot tell")])
+        >>> verdict_on([SourceShare(name="pos", share=0.3, verdict="cannot tell")])
         'No source can be told from chance to help, or to hurt.'
     """
     by_verdict = {

@@ -53,17 +53,17 @@ def by_contents(value: Any) -> Any:
     return value
 
 
-def told(value: Any) -> Any:
-    """The same for a record: what is not there is nothing, and no name of a folder is told.
+def record_by_contents(value: Any) -> Any:
+    """The same for a record: what is not there is `None`, and folders are not named.
 
     Example:
-        >>> told({"train": "/nowhere/at/all.tsv", "encoder": "bert-base-cased"})
+        >>> record_by_contents({"train": "/nowhere/at/all.tsv", "encoder": "bert-base-cased"})
         {'train': None, 'encoder': 'bert-base-cased'}
     """
     if isinstance(value, dict):
-        return {key: told(part) for key, part in value.items()}
+        return {key: record_by_contents(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [told(part) for part in value]
+        return [record_by_contents(part) for part in value]
     if isinstance(value, str) and Path(value).is_absolute():
         return by_contents(value) if value in _KNOWN or Path(value).exists() else None
     return value

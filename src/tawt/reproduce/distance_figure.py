@@ -49,7 +49,7 @@ class DistanceFigure:
     def prepare(self, request: Request, store: Store) -> None:
         """A simulation reads nothing."""
 
-    def wanted(self, request: Request, store: Store, options: Options) -> Plan:
+    def plan_work(self, request: Request, store: Store, options: Options) -> Plan:
         """A simulation for every seed."""
         simulation = _simulation(request)
         return Plan(

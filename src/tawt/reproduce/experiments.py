@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from tawt.reproduce.distance_figure import DistanceFigure
 from tawt.reproduce.making import runs_of
 from tawt.reproduce.paper import TASKS, paper
-from tawt.reproduce.plan import AGAINST, Plan, PlanRow, chosen, held
+from tawt.reproduce.plan import AGAINST, PlanRow, TablePlan, chosen, held
 from tawt.reproduce.samples_figure import SamplesFigure
 from tawt.reproduce.sizes import check_sizes
 from tawt.reproduce.tables import score_table
@@ -62,8 +62,8 @@ class Experiment(Protocol):
     def prepare(self, request: Request, store: Store) -> None:
         """Write what its runs are to read, if it is not there."""
 
-    def wanted(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
-        """The work that it wants."""
+    def plan_work(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
+        """The work that it needs, given what the store has."""
 
     def result(self, request: Request, store: Store) -> Result:
         """What it came to."""
@@ -76,7 +76,7 @@ class TableExperiment:
     name: str
     title: str
     runs: str
-    plan: Callable[[Setup], Plan]
+    plan: Callable[[Setup], TablePlan]
     needs: str = "--data, --encoder"
     no_use_for: tuple[str, ...] = ("--vectors",)
     executor: Executor | None = None
@@ -96,7 +96,7 @@ class TableExperiment:
     def prepare(self, request: Request, store: Store) -> None:
         """Its runs read the user's data."""
 
-    def wanted(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
+    def plan_work(self, request: Request, store: Store, options: Options) -> sweeps.Plan:
         """The runs of all its numbers."""
         setup = request.text_setup(self.name)
         return runs_of(self.plan(setup).choices, request.seeds, store, options)
@@ -110,8 +110,8 @@ class TableExperiment:
         return score_table(self.name, self.title, plan, setup, store, request.seeds)
 
 
-def _main(setup: Setup) -> Plan:
-    return Plan(
+def _main(setup: Setup) -> TablePlan:
+    return TablePlan(
         TASKS, TASKS, tuple(_main_row(setup, name) for name in paper()["table-main"]["rows"])
     )
 
@@ -128,7 +128,7 @@ def _others(target: str, tasks: Sequence[str], size: int) -> dict[str, int]:
     return {name: size for name in tasks if name != target}
 
 
-def _more_target_data(setup: Setup) -> Plan:
+def _more_target_data(setup: Setup) -> TablePlan:
     sizes = {"pos": 500, "predicate": 600, "ner": 1000}
     rows = []
     for name in paper()["table-more-target-data"]["rows"]:
@@ -137,10 +137,10 @@ def _more_target_data(setup: Setup) -> Plan:
             for target, size in sizes.items()
         )
         rows.append(PlanRow(name, cells, AGAINST.get(name)))
-    return Plan(tuple(sizes), tuple(sizes), tuple(rows))
+    return TablePlan(tuple(sizes), tuple(sizes), tuple(rows))
 
 
-def _fewer_sources(setup: Setup) -> Plan:
+def _fewer_sources(setup: Setup) -> TablePlan:
     settings = {
         "pos+NER": ("ner", {"pos": 20_000}),
         "pos+chunking+NER": ("ner", {"pos": 20_000, "chunking": 9000}),
@@ -152,7 +152,7 @@ def _fewer_sources(setup: Setup) -> Plan:
             chosen(setup, name, target, sources, 2000) for target, sources in settings.values()
         )
         rows.append(PlanRow(name, cells, AGAINST.get(name)))
-    return Plan(tuple(settings), tuple(target for target, _ in settings.values()), tuple(rows))
+    return TablePlan(tuple(settings), tuple(target for target, _ in settings.values()), tuple(rows))
 
 
 def _analysed(setup: Setup, row: str, *, size: int, ratio: int) -> PlanRow | None:
@@ -177,17 +177,17 @@ def _analysis_row(
     return PlanRow(name, tuple(cells), beaten and beaten + name.removeprefix(kind))
 
 
-def _source_ratio(setup: Setup) -> Plan:
+def _source_ratio(setup: Setup) -> TablePlan:
     table = paper()["table-source-ratio"]
     ratios = [column for column in table["columns"] if column != "avg"]
     rows = [
         _analysis_row(setup, "table-source-ratio", name, [(500, ratio) for ratio in ratios])
         for name in table["rows"]
     ]
-    return Plan(tuple(map(str, ratios)), ("ner",) * len(ratios), tuple(rows))
+    return TablePlan(tuple(map(str, ratios)), ("ner",) * len(ratios), tuple(rows))
 
 
-def _target_size(setup: Setup) -> Plan:
+def _target_size(setup: Setup) -> TablePlan:
     table = paper()["table-target-size"]
     sizes = [column for column in table["columns"] if column != "avg"]
     rows = []
@@ -195,10 +195,10 @@ def _target_size(setup: Setup) -> Plan:
         ratio = 10 if "ratio 10" in name else 8
         settings = [(size, ratio) for size in sizes]
         rows.append(_analysis_row(setup, "table-target-size", name, settings))
-    return Plan(tuple(map(str, sizes)), ("ner",) * len(sizes), tuple(rows))
+    return TablePlan(tuple(map(str, sizes)), ("ner",) * len(sizes), tuple(rows))
 
 
-def _dynamic_weights(setup: Setup) -> Plan:
+def _dynamic_weights(setup: Setup) -> TablePlan:
     rows = []
     for kind in ("weighted pre-training", "weighted normalized joint training"):
         fixed, dynamic = f"{kind}, fixed final weights", f"{kind}, dynamic weights"
@@ -206,7 +206,7 @@ def _dynamic_weights(setup: Setup) -> Plan:
         rows.append(PlanRow(fixed, tuple(held(setup, kind, *each) for each in given)))
         cells = tuple(chosen(setup, kind, *each) for each in given)
         rows.append(PlanRow(dynamic, cells, fixed))
-    return Plan(TASKS, TASKS, tuple(rows))
+    return TablePlan(TASKS, TASKS, tuple(rows))
 
 
 _ALL: tuple[Experiment, ...] = (

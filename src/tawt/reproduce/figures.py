@@ -11,7 +11,7 @@ from tawt.report.lines import Line, Upwards, lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tawt.reproduce.plan import Plan
+    from tawt.reproduce.plan import TablePlan
     from tawt.reproduce.scores import Number, ScoreRow
 
 OURS, PAPER = "c0", "c1"
@@ -19,7 +19,7 @@ _POINTS = Upwards(factor=1.0, suffix="", from_zero=True, line=0.0)
 _FEWEST = 2
 
 
-def gains_figures(plan: Plan, rows: Sequence[ScoreRow]) -> list[Figure]:
+def gains_figures(plan: TablePlan, rows: Sequence[ScoreRow]) -> list[Figure]:
     """What each weighted row gains over the plain one, every seed, beside what the paper's did."""
     columns = list(plan.columns)
     draw = _by_size if len(columns) >= _FEWEST and all(map(str.isdigit, columns)) else _by_column

@@ -151,7 +151,7 @@ def check_held_out(tasks: Mapping[str, Mapping[str, Any]], targets: Iterable[str
     """
     for name in targets:
         task = TextTask.model_validate(tasks[name])
-        there = {*split_files(task).found(), *task.held_out}
+        there = {*split_files(task).find_files(), *task.held_out}
         for split in ("dev", "test"):
             if split not in there:
                 raise ConfigError(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ABOUT = ("departures", "seeds", "available", "versions", "machine", "commit", "settings")
 
 
-def leave(result: Result, folder: Path) -> Path:
+def write_result(result: Result, folder: Path) -> Path:
     """Write the result as Markdown, JSON, LaTeX and a page.
 
         FOLDER/EXPERIMENT/table.md

@@ -54,7 +54,7 @@ def make(
     )
     experiment.prepare(request, store)
     return sweep.make(
-        lambda: experiment.wanted(request, store, options),
+        lambda: experiment.plan_work(request, store, options),
         store.records,
         executor=experiment.executor,
     )
@@ -62,7 +62,7 @@ def make(
 
 def is_made(experiment: Experiment, request: Request, store: Store) -> bool:
     """Whether all records are there."""
-    plan = experiment.wanted(request, store, Options())
+    plan = experiment.plan_work(request, store, Options())
     return not plan.later and not store.records.missing(plan.wanted)
 
 

@@ -28,7 +28,7 @@ class PlanRow:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TablePlan:
     """A table."""
 
     columns: tuple[str, ...]

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from tawt.reproduce.choices import Choice
-    from tawt.reproduce.plan import Plan
+    from tawt.reproduce.plan import TablePlan
     from tawt.reproduce.tagging import Setup
 
 Spot = tuple[str, str]
 """Row and column of a number."""
 
 
-def same_runs(plan: Plan, setup: Setup) -> dict[Spot, Spot]:
+def same_runs(plan: TablePlan, setup: Setup) -> dict[Spot, Spot]:
     """Where the runs of a number stand before it: in its own row if they do, else in any.
 
     Numbers that are the same runs in the paper too are not among them.
@@ -35,15 +35,15 @@ def same_runs(plan: Plan, setup: Setup) -> dict[Spot, Spot]:
         for column, cell in zip(plan.columns, row.cells, strict=True):
             if cell is None:
                 continue
-            spot, made = (row.name, column), _made(cell, setup)
+            spot, key = (row.name, column), _run_key(cell, setup)
             for known in (here, anywhere):
-                first, wanted = known.setdefault(made, (spot, cell))
+                first, wanted = known.setdefault(key, (spot, cell))
                 if wanted != cell:
                     found.setdefault(spot, first)
     return found
 
 
-def _made(choice: Choice, setup: Setup) -> Hashable:
+def _run_key(choice: Choice, setup: Setup) -> Hashable:
     """The same for choices whose runs are the same once sizes are capped."""
     runs = (
         replace(run, sizes=tuple((task, setup.capped(task, size)) for task, size in run.sizes))

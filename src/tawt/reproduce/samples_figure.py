@@ -80,7 +80,7 @@ class SamplesFigure:
             found = write_examples(folder, words, settings, request.seeds)
             files.write_json(folder / _ABOUT, {**found, "seeds": list(request.seeds)})
 
-    def wanted(self, request: Request, store: Store, options: Options) -> Plan:
+    def plan_work(self, request: Request, store: Store, options: Options) -> Plan:
         """A run of every row for every seed; none is known before its words are."""
         if _about(self._folder(request, store)) is None:
             return Plan([], later=len(_ROWS) * len(request.seeds))

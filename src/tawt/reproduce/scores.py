@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tawt.reproduce.choices import Choice
-    from tawt.reproduce.plan import Plan, PlanRow
+    from tawt.reproduce.plan import PlanRow, TablePlan
     from tawt.reproduce.same_runs import Spot
     from tawt.reproduce.store import Store
     from tawt.reproduce.tagging import Setup
@@ -90,7 +90,7 @@ class ScoreRow:
 
 
 def score_rows(
-    experiment: str, plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]
+    experiment: str, plan: TablePlan, setup: Setup, store: Store, seeds: Sequence[int]
 ) -> list[ScoreRow]:
     """The rows of a table whose runs are all made."""
     records = {
@@ -115,7 +115,7 @@ _Records = dict[tuple[str, int], list["Record"]]
 def _row(
     experiment: str,
     row: PlanRow,
-    plan: Plan,
+    plan: TablePlan,
     setup: Setup,
     records: _Records,
     same: Mapping[Spot, Spot],

@@ -77,9 +77,9 @@ class Store:
         self.records.keep(name, record)
 
 
-def records_in(folder: Path) -> sweeps.Store:
+def records_in(folder: Path) -> sweeps.RecordStore:
     """The records in a folder, by key."""
-    return sweeps.Store(folder, "records/{}.json")
+    return sweeps.RecordStore(folder, "records/{}.json")
 
 
 def run_path(folder: Path, name: str) -> Path:

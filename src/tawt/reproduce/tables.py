@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tawt.reproduce.captions import departures, metric_name
-from tawt.reproduce.contents import told
+from tawt.reproduce.contents import record_by_contents
 from tawt.reproduce.figures import gains_figures
 from tawt.reproduce.paper import paper
 from tawt.reproduce.result import Result
@@ -16,14 +16,14 @@ from tawt.reproduce.sizes import too_small
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tawt.reproduce.plan import Plan
+    from tawt.reproduce.plan import TablePlan
     from tawt.reproduce.scores import Number, ScoreRow
     from tawt.reproduce.store import Store
     from tawt.reproduce.tagging import Setup
 
 
 def score_table(
-    experiment: str, title: str, plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]
+    experiment: str, title: str, plan: TablePlan, setup: Setup, store: Store, seeds: Sequence[int]
 ) -> Result:
     """The table of an experiment whose runs are all made.
 
@@ -54,7 +54,7 @@ def score_table(
     )
 
 
-def made_with(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) -> dict[str, Any]:
+def made_with(plan: TablePlan, setup: Setup, store: Store, seeds: Sequence[int]) -> dict[str, Any]:
     """Settings, versions, machine, and what data and encoder are; no names of folders."""
     found = [choice.record(seed, store) for choice in plan.choices for seed in seeds]
     records = [record for record in found if record is not None]
@@ -69,9 +69,11 @@ def made_with(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) -> d
         "seeds": list(seeds),
         "departures": departures(setup, seeds),
         "available": dict(setup.available),
-        "encoder_sha256": told(setup.encoder),
+        "encoder_sha256": record_by_contents(setup.encoder),
         "files_sha256": {
-            task: {split: told(fields.get(split)) for split in ("train", "dev", "test")}
+            task: {
+                split: record_by_contents(fields.get(split)) for split in ("train", "dev", "test")
+            }
             for task, fields in setup.tasks.items()
         },
         "held_out": held_out,
@@ -142,7 +144,7 @@ def _wins(row: ScoreRow, columns: Sequence[str]) -> str:
 
 
 def _caption(
-    experiment: str, plan: Plan, setup: Setup, rows: Sequence[ScoreRow], seeds: Sequence[int]
+    experiment: str, plan: TablePlan, setup: Setup, rows: Sequence[ScoreRow], seeds: Sequence[int]
 ) -> str:
     scored = dict.fromkeys(f"{metric_name(setup, target)} for {target}" for target in plan.targets)
     metrics = ", ".join(scored)

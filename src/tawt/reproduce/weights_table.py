@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tawt.reproduce.choices import Choice
-    from tawt.reproduce.plan import Plan
+    from tawt.reproduce.plan import TablePlan
     from tawt.reproduce.store import Store
     from tawt.reproduce.tagging import Setup
 
 EXPERIMENT = "table-final-weights"
 
 
-def weights_table(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) -> Result:
+def weights_table(plan: TablePlan, setup: Setup, store: Store, seeds: Sequence[int]) -> Result:
     """Where the weights of the main table's weighted rows ended.
 
     Args:
@@ -79,7 +79,7 @@ def weights_table(plan: Plan, setup: Setup, store: Store, seeds: Sequence[int]) 
     )
 
 
-def _capped(plan: Plan, setup: Setup) -> list[str]:
+def _capped(plan: TablePlan, setup: Setup) -> list[str]:
     short = [f"{task} {setup.available[task]}" for task in too_small(setup, plan.runs())]
     said = f"fewer sentences than the paper took, all that the data has ({', '.join(short)})"
     return [said] if short else []

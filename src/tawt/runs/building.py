@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tawt.tasks import MultiTaskModel, Task
 
 
-class Parts(NamedTuple):
+class RunParts(NamedTuple):
     """What a run is made of."""
 
     tasks: list[Task]
@@ -43,7 +43,7 @@ class Parts(NamedTuple):
     """What a person would want to know of data and steps; it has been logged."""
 
 
-def build_parts(config: RunConfig, *, shared: Path | None = None) -> Parts:
+def build_parts(config: RunConfig, *, shared: Path | None = None) -> RunParts:
     """The parts of a run, if they fit together.
 
     Args:
@@ -59,7 +59,7 @@ def build_parts(config: RunConfig, *, shared: Path | None = None) -> Parts:
     of_steps = remarks(config, found, weighed, how)
     for remark in of_steps:
         DATA_LOG.warning("%s", remark)
-    return Parts(found, untrained, weighed, how, fingerprints(found), [*said, *of_steps])
+    return RunParts(found, untrained, weighed, how, fingerprints(found), [*said, *of_steps])
 
 
 def fitted(

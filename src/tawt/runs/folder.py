@@ -237,7 +237,7 @@ class RunFolder:
         """Score of each example of a split, in order."""
         return predictions.example_scores(self.checked(f"predictions.{split}.tsv"), target)
 
-    def answers(self, target: str, split: str) -> list[predictions.Answer]:
+    def answers(self, target: str, split: str) -> list[predictions.PredictionRow]:
         """What the model answered on a split; nothing where the run left no table of it."""
         path = self.path / f"predictions.{split}.tsv"
         if not path.exists():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from tawt.config.schema import RunConfig
-    from tawt.runs.building import Parts
+    from tawt.runs.building import RunParts
     from tawt.tasks import Batch, Examples, Task
     from tawt.training import TrainingResult
 
@@ -45,7 +45,7 @@ class HeldOut:
 def write(
     folder: Path,
     config: RunConfig,
-    parts: Parts,
+    parts: RunParts,
     result: TrainingResult,
     *,
     device: torch.device,

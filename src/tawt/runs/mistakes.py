@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from tawt.report.mistakes import Confusion, LabelScore, confusions_part, labels_table
+from tawt.report.mistakes import Confusion, LabelQuality, confusions_part, labels_table
 from tawt.report.parts import Cell, Part, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tawt.runs.folder import RunFolder
-    from tawt.runs.predictions import Answer
+    from tawt.runs.predictions import PredictionRow
 
 _SPLITS = ("test", "dev")
 _NO_SPAN = "O"
@@ -52,7 +52,7 @@ def mistakes_parts(folder: RunFolder, record: Mapping[str, Any], target: str) ->
     return [by_label, *([errors] if errors is not None else [])]
 
 
-def labels_of(folder: RunFolder, record: Mapping[str, Any], target: str) -> dict[str, LabelScore]:
+def labels_of(folder: RunFolder, record: Mapping[str, Any], target: str) -> dict[str, LabelQuality]:
     """Scores by label of a run; nothing where it left none, or where answers are numbers."""
     split, answers = _answers(folder, target)
     if not answers or _are_numbers(answers):
@@ -60,15 +60,15 @@ def labels_of(folder: RunFolder, record: Mapping[str, Any], target: str) -> dict
     return recorded_labels(record, target, split) or label_scores(answers)
 
 
-def label_scores(answers: Sequence[Answer]) -> dict[str, LabelScore]:
+def label_scores(answers: Sequence[PredictionRow]) -> dict[str, LabelQuality]:
     """Precision, recall and F1 of each label; of tags, those of words, without what is no span.
 
     Example:
-        >>> from tawt.runs.predictions import Answer
+        >>> from tawt.runs.predictions import PredictionRow
         >>> pairs = [("a", "a"), ("a", "b"), ("b", "b")]
-        >>> found = label_scores([Answer("t", "", "", *pair, "1") for pair in pairs])
+        >>> found = label_scores([PredictionRow("t", "", "", *pair, "1") for pair in pairs])
         >>> found["a"]  # doctest: +NORMALIZE_WHITESPACE
-        LabelScore(precision=1.0, recall=0.5, f1=0.6666666666666666, support=2)
+        LabelQuality(precision=1.0, recall=0.5, f1=0.6666666666666666, support=2)
     """
     pairs = [(_kind(row.gold), _kind(row.predicted)) for row in answers]
     gold = Counter(label for label, _ in pairs)
@@ -76,7 +76,7 @@ def label_scores(answers: Sequence[Answer]) -> dict[str, LabelScore]:
     right = Counter(label for label, other in pairs if label == other)
     names = [label for label in {**gold, **predicted} if label != _NO_SPAN]
     return {
-        name: LabelScore(
+        name: LabelQuality(
             precision=right[name] / predicted[name] if predicted[name] else 0.0,
             recall=right[name] / gold[name] if gold[name] else 0.0,
             f1=2 * right[name] / (gold[name] + predicted[name]),
@@ -88,7 +88,7 @@ def label_scores(answers: Sequence[Answer]) -> dict[str, LabelScore]:
 
 def recorded_labels(
     record: Mapping[str, Any], target: str, split: str
-) -> dict[str, LabelScore] | None:
+) -> dict[str, LabelQuality] | None:
     """What the record itself says of labels, if it does."""
     found = record.get("labels")
     for key in (target, split):
@@ -97,7 +97,7 @@ def recorded_labels(
         return None
     try:
         return {
-            str(label): LabelScore(
+            str(label): LabelQuality(
                 **{key: float(values[key]) for key in ("precision", "recall", "f1", "support")}
             )
             for label, values in found.items()
@@ -106,20 +106,20 @@ def recorded_labels(
         return None
 
 
-def _answers(folder: RunFolder, target: str) -> tuple[str, list[Answer]]:
+def _answers(folder: RunFolder, target: str) -> tuple[str, list[PredictionRow]]:
     """On test examples; without any, on dev examples."""
     found = ((split, folder.answers(target, split)) for split in _SPLITS)
     return next(((split, rows) for split, rows in found if rows), ("", []))
 
 
-def _are_words(answers: Sequence[Answer]) -> bool:
+def _are_words(answers: Sequence[PredictionRow]) -> bool:
     """Whether examples have several rows."""
     return len({row.example for row in answers if row.example}) < sum(
         1 for row in answers if row.example
     )
 
 
-def _are_numbers(answers: Sequence[Answer]) -> bool:
+def _are_numbers(answers: Sequence[PredictionRow]) -> bool:
     """Whether any answer is a fraction that is no label."""
     labels = {row.gold for row in answers}
     return any(
@@ -144,7 +144,7 @@ def _kind(label: str) -> str:
     return label[2:] if label[:2] in ("B-", "I-", "E-", "S-", "L-", "U-") else label
 
 
-def _far_off(answers: Sequence[Answer]) -> Table | None:
+def _far_off(answers: Sequence[PredictionRow]) -> Table | None:
     """Where predicted numbers are farthest from the truth; nothing where these are no numbers."""
     known = [(row, _number(row.gold), _number(row.predicted)) for row in answers]
     pairs = [(row, a, b) for row, a, b in known if a is not None and b is not None]
@@ -162,7 +162,7 @@ def _far_off(answers: Sequence[Answer]) -> Table | None:
     )
 
 
-def _confusions(answers: Sequence[Answer], *, words: bool) -> list[Confusion]:
+def _confusions(answers: Sequence[PredictionRow], *, words: bool) -> list[Confusion]:
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, row in enumerate(answers):
         if row.gold != row.predicted:
@@ -180,7 +180,7 @@ def _confusions(answers: Sequence[Answer], *, words: bool) -> list[Confusion]:
     ]
 
 
-def _shown(answers: Sequence[Answer], place: int, *, words: bool) -> Cell:
+def _shown(answers: Sequence[PredictionRow], place: int, *, words: bool) -> Cell:
     """The text of an error; of a word, the words around it."""
     row = answers[place]
     if not words:

@@ -23,7 +23,7 @@ _IN_WORDS = ("task", "example", "input", "gold", "predicted", "score")
 _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 
-class Answer(NamedTuple):
+class PredictionRow(NamedTuple):
     """A line of the table, as it stands there."""
 
     task: str
@@ -72,7 +72,7 @@ def example_scores(path: Path, task: str) -> list[float]:
     return scores
 
 
-def answers(path: Path, task: str) -> list[Answer]:
+def answers(path: Path, task: str) -> list[PredictionRow]:
     """What the model answered about each example of a task, or about each of its words.
 
     Raises:
@@ -81,16 +81,16 @@ def answers(path: Path, task: str) -> list[Answer]:
     return [row for row in _read(path) if row.task == task]
 
 
-def _read(path: Path) -> list[Answer]:
+def _read(path: Path) -> list[PredictionRow]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             plain = file.readline().rstrip("\n").split("\t") == list(_PLAIN)
             split = (line.rstrip("\n").split("\t") for line in file)
             rows = list(csv.reader(file, delimiter="\t") if plain else split)
         if plain:
-            found = [Answer(task, "", "", *rest) for task, *rest in rows]
+            found = [PredictionRow(task, "", "", *rest) for task, *rest in rows]
         else:
-            found = [Answer(*row) for row in rows]
+            found = [PredictionRow(*row) for row in rows]
         for row in found:
             float(row.score or 0)
     except (OSError, ValueError, TypeError, csv.Error) as error:

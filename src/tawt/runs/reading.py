@@ -47,5 +47,5 @@ def shown_units_of(folder: RunFolder) -> dict[str, Any] | None:
     """
     shown = folder.shown_units()
     if shown is not None or (folder.path / units.SHOWN).exists():
-        check(shown, shapes.Shown, folder.path / units.SHOWN)
+        check(shown, shapes.ShownUnits, folder.path / units.SHOWN)
     return shown

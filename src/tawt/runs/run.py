@@ -21,7 +21,7 @@ from tawt.runs.record import circumstances
 from tawt.runs.unseen import on_unseen, unseen_in_words
 from tawt.training import train
 from tawt.training.devices import accelerator_for
-from tawt.training.processes import Processes, is_lost, lost_process
+from tawt.training.processes import TrainingProcesses, is_lost, lost_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
     from tawt.config.schema import RunConfig
-    from tawt.runs.building import Parts
+    from tawt.runs.building import RunParts
     from tawt.tasks import Task
     from tawt.training import TrainingResult
-    from tawt.training.progress import Progress
+    from tawt.training.progress import TrainingProgress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ def run(
     path: Path,
     *,
     options: Options | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     on_tasks: Callable[[Sequence[Task]], None] | None = None,
     on_device: Callable[[torch.device], None] | None = None,
@@ -103,7 +103,7 @@ def run(
         log_with=options.log_with,
         log_folder=str(path / "logs"),
     )
-    processes = Processes.of(accelerator)
+    processes = TrainingProcesses.of(accelerator)
     # Before anything is built; of processes that train together the first alone uses the folder.
     processes.first_does(
         lambda: folder.check(config, resume=options.resume, overwrite=options.overwrite)
@@ -175,12 +175,12 @@ def _left(folder: RunFolder, options: Options) -> dict[str, Any]:
 
 def _trained(
     config: RunConfig,
-    parts: Parts,
+    parts: RunParts,
     accelerator: Accelerator,
     checkpoint: FolderCheckpoint,
     *,
     log: bool,
-    on_progress: Callable[[Progress], None] | None,
+    on_progress: Callable[[TrainingProgress], None] | None,
     should_stop: Callable[[], bool] | None,
 ) -> TrainingResult:
     """Train, and say in the user's words what stopped it."""

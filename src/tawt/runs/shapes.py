@@ -121,7 +121,7 @@ class _Group(Shape):
     alignment: Number | None
 
 
-class Shown(Shape):
+class ShownUnits(Shape):
     """`units.json`."""
 
     are_examples: bool

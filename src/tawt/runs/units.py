@@ -21,7 +21,7 @@ from safetensors.numpy import save
 from tawt import files
 from tawt.errors import RunError
 from tawt.runs.agreement import by_label, deviations
-from tawt.units import EachExample, Groups, Part, Units, Whole
+from tawt.units import EachExample, Groups, TaskUnits, Units, Whole
 from tawt.weighting import Outcome
 from tawt.weights import SourceWeights
 
@@ -88,10 +88,12 @@ def _check_sizes(outcome: Outcome) -> None:
         raise ValueError(f"it has no weight and alignment for each of {count} units")
 
 
-def _parts(about: Mapping[str, str], arrays: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Part]:
+def _parts(
+    about: Mapping[str, str], arrays: Mapping[str, np.ndarray[Any, Any]]
+) -> dict[str, TaskUnits]:
     """The units of each task; in the file, groups are numbered through all tasks."""
     sizes, groups = json.loads(about["sizes"]), json.loads(about["groups"])
-    found: dict[str, Part] = {}
+    found: dict[str, TaskUnits] = {}
     before = 0
     for name in json.loads(about["names"]):
         if name in groups:

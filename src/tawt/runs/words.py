@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tawt.report.parts import Fact
-from tawt.report.sources import Source, verdict_on
+from tawt.report.sources import SourceShare, verdict_on
 from tawt.report.words import largest_and_smallest, metric_in_words, times, verdict_and_chance
 from tawt.tasks import Measure
 
@@ -59,7 +59,7 @@ def headlines(record: Mapping[str, Any]) -> list[Headline]:
     return found
 
 
-def sources_of(record: Mapping[str, Any]) -> list[Source]:
+def sources_of(record: Mapping[str, Any]) -> list[SourceShare]:
     """The sources of a run: what each counts, and whether it helps."""
     named = record.get("target", [])
     targets = {*record["scores"], *([named] if isinstance(named, str) else named)}
@@ -71,7 +71,9 @@ def sources_of(record: Mapping[str, Any]) -> list[Source]:
         verdict, sure = verdict_and_chance(known.get(name))
         ends = (known.get(name) or {}).get("weight_interval")
         interval = (ends[0], ends[1]) if ends else None
-        found.append(Source(name=name, share=share, interval=interval, verdict=verdict, sure=sure))
+        found.append(
+            SourceShare(name=name, share=share, interval=interval, verdict=verdict, sure=sure)
+        )
     return found
 
 

@@ -1,7 +1,7 @@
 """Many runs: what questions want is made once, several at a time, and kept.
 
 A question has a plan, which says what `Work` it wants given what is there already, and an answer,
-which it reads from the records. `Sweep` makes what the `Store` lacks.
+which it reads from the records. `Sweep` makes what the `RecordStore` lacks.
 """
 
 from tawt.extras import need
@@ -11,7 +11,7 @@ need("cli", by=__name__)
 from tawt.sweeps.queue import Executor, Sweep, in_this_process
 from tawt.sweeps.runs import TrainRun
 from tawt.sweeps.stopping import stop_on_signals
-from tawt.sweeps.store import Store
+from tawt.sweeps.store import RecordStore
 from tawt.sweeps.work import Context, Plan, Progress, Record, Work
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Record",
-    "Store",
+    "RecordStore",
     "Sweep",
     "TrainRun",
     "Work",

@@ -61,8 +61,8 @@ class Claim:
         values, lines = yaml_file.read(self.path)
         return parsed(values, source=str(self.path), lines=lines)
 
-    def leave(self, *, should_stop: Callable[[], bool]) -> None:
-        """Leave the configuration in the folder, unless another process has left it meanwhile.
+    def write_config(self, *, should_stop: Callable[[], bool]) -> None:
+        """Write the configuration into the folder, unless another process has meanwhile.
 
         Args:
             should_stop: Asked while another process writes there.

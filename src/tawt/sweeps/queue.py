@@ -13,7 +13,7 @@ from tawt.sweeps.work import Context, Plan, Progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tawt.sweeps.store import Store
+    from tawt.sweeps.store import RecordStore
     from tawt.sweeps.work import Work
 
 
@@ -60,7 +60,7 @@ class Sweep:
         return of == 1 or int(key, 16) % of == number - 1
 
     def make(
-        self, plan: Callable[[], Plan], store: Store, *, executor: Executor | None = None
+        self, plan: Callable[[], Plan], store: RecordStore, *, executor: Executor | None = None
     ) -> bool:
         """Make what is missing; the plan is asked again when that is there, and may want more.
 
@@ -100,7 +100,7 @@ class Sweep:
         return partial(workers.in_processes, gpus=self.gpus)
 
     def _make_wave(
-        self, wanted: Sequence[Work], store: Store, tally: _Tally, executor: Executor
+        self, wanted: Sequence[Work], store: RecordStore, tally: _Tally, executor: Executor
     ) -> set[str]:
         """Make all that can be made now; the keys of what was."""
         made = set[str]()

@@ -10,7 +10,7 @@ from tawt.config.rows import ROWS
 from tawt.paths import slug
 from tawt.runs.folder import DATA, RECORD, RunFolder
 from tawt.sweeps.runs import TrainRun
-from tawt.sweeps.store import Store
+from tawt.sweeps.store import RecordStore
 from tawt.sweeps.work import Plan, Work
 
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ class RowRuns:
     options: Options
     sizes: Mapping[str, int]
     data: Mapping[str, Any]
-    store: Store = field(init=False)
+    store: RecordStore = field(init=False)
 
     def __post_init__(self) -> None:
-        store = Store(self.folder, f"{{}}/{RECORD}", sealed=True)
+        store = RecordStore(self.folder, f"{{}}/{RECORD}", sealed=True)
         object.__setattr__(self, "store", store)
 
     def plan(self) -> Plan:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tawt.sweeps.work import Record, Work
 
 
-class Store:
+class RecordStore:
     """One JSON file for each record.
 
     Several processes may use a store at once: files are written whole, and a key has one record.
@@ -29,7 +29,7 @@ class Store:
         >>> import tempfile
         >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     store = Store(Path(folder), "records/{}.json")
+        ...     store = RecordStore(Path(folder), "records/{}.json")
         ...     store.keep("a", {"score": 0.5})
         ...     store.find("a"), store.find("b")
         ({'score': 0.5}, None)

@@ -224,12 +224,12 @@ def _serve(pipe: Connection, modalities: Mapping[str, str], gpu: str | None) -> 
     DATA_LOG.setLevel(logging.ERROR)
     stop, orders = threading.Event(), queue.SimpleQueue[bytes]()
 
-    def leave(*_: object) -> None:
+    def stop_worker(*_: object) -> None:
         stop.set()
         orders.put(_STOP)
 
     # From others than the parent, such as a scheduler that ends the whole group.
-    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGTERM, stop_worker)
     threading.Thread(target=_listen, args=(pipe, orders, stop), daemon=True).start()
     while not stop.is_set() and (order := orders.get()) != _STOP:
         answer = _answer(order, stop)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from tawt.errors import ConfigError, inside
 from tawt.modality.learnable import nothing_to_learn
 from tawt.text.encoding import load_tokenizer, longest_input
-from tawt.text.kinds import Cutting, Wanted, kind_named
+from tawt.text.kinds import Cutting, TaskOptions, kind_named
 from tawt.text.model import kind_of
 from tawt.text.reading import ReadOptions, SplitFiles, Splits, doubts, guess_format, load
 from tawt.text.reading.columns import sample_columns, suggestion_for
 from tawt.text.reading.doubts import only_label
-from tawt.text.tokens import TaggedExamples, WholeTexts
+from tawt.text.tokens import TaggedSentences, WholeTexts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ def task_of(
     cutting: Cutting,
     *,
     kind: str,
-    wanted: Wanted,
+    wanted: TaskOptions,
     said: list[str],
 ) -> Task:
     """The task that these examples are.
@@ -100,7 +100,7 @@ def read_task(settings: TextTask, *, held_out: bool = True, seed: int = 0) -> Sp
     files = split_files(settings, held_out=held_out)
     if not held_out and settings.folder is not None:
         # A source's other files need not even be readable.
-        train = files.found()["train"]
+        train = files.find_files()["train"]
         files = replace(files, folder=None, pattern=None, train=train)
     return load(
         files,
@@ -146,7 +146,7 @@ def read_options(settings: TextTask) -> ReadOptions:
 
 def other_columns(settings: TextTask) -> str:
     """What to read instead of a label that is always the same, where the file shows it."""
-    first, options = split_files(settings).found()["train"][0], read_options(settings)
+    first, options = split_files(settings).find_files()["train"][0], read_options(settings)
     kind = kind_named(settings.kind).reads
     form = options.format or guess_format(first, kind=kind, options=options)
     if form == "columns":
@@ -176,7 +176,7 @@ def _cut(task: Task) -> dict[str, int]:
 
 
 def _cut_from(examples: Examples) -> dict[str, int]:
-    if isinstance(examples, TaggedExamples):
+    if isinstance(examples, TaggedSentences):
         return {"cut_words": examples.cut_words}
     return {"cut_texts": examples.cut_texts} if isinstance(examples, WholeTexts) else {}
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tawt.modality.inspecting import Measured
     from tawt.modality.recognising import Drafted, FileGroup, Recognised
     from tawt.tasks import MultiTaskModel, Task
-    from tawt.text.kinds import Wanted
+    from tawt.text.kinds import TaskOptions
     from tawt.text.reading import Splits
 
 D = TypeVar("D", bound=DataSection)
@@ -67,12 +67,12 @@ class TextModality(Modality[D, EncoderConfig]):
         del data, name
         return "tagging"
 
-    def wanted(self, data: D, name: str) -> Wanted:
+    def task_options(self, data: D, name: str) -> TaskOptions:
         """What is said about a task."""
-        from tawt.text.kinds import Wanted
+        from tawt.text.kinds import TaskOptions
 
         del data, name
-        return Wanted()
+        return TaskOptions()
 
     def instead(self, data: D, name: str) -> str:
         """What to read instead of a label that is always the same, if that is known."""
@@ -134,7 +134,7 @@ class TextModality(Modality[D, EncoderConfig]):
                 held_out.add(name, splits)
             else:
                 splits = splits.only_train()
-            kind, wanted = self.task_kind(data, name), self.wanted(data, name)
+            kind, wanted = self.task_kind(data, name), self.task_options(data, name)
             made[name] = task_of(name, splits, cutting, kind=kind, wanted=wanted, said=said)
         for name in unlabelled.among(names):
             made[name], warnings = unlabelled.read(
@@ -245,7 +245,7 @@ class TextModality(Modality[D, EncoderConfig]):
         return data, model.model_copy(update={"encoder": encoder})
 
 
-class Text(TextModality[TextData]):
+class TextFiles(TextModality[TextData]):
     """Tasks in text files."""
 
     name = "text"
@@ -279,12 +279,12 @@ class Text(TextModality[TextData]):
         """As the section says."""
         return data.tasks[name].kind
 
-    def wanted(self, data: TextData, name: str) -> Wanted:
+    def task_options(self, data: TextData, name: str) -> TaskOptions:
         """Labels, metric and head, where the section says which."""
-        from tawt.text.kinds import Wanted
+        from tawt.text.kinds import TaskOptions
 
         task = data.labelled[name]
-        return Wanted(
+        return TaskOptions(
             labels=task.labels, metric=task.metric, positive=task.positive, head=task.head
         )
 
@@ -372,7 +372,7 @@ class Text(TextModality[TextData]):
         return [task.limit or 0 for task in data.tasks.values()]
 
 
-TEXT = Text()
+TEXT = TextFiles()
 
 
 def _model_folder(folder: Path, name: str, targets: Sequence[str]) -> Path:

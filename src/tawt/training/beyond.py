@@ -83,7 +83,7 @@ def of_passes(
     """
     if not schedule.too_often:
         return None
-    to_come = schedule.wanted(shares, steps=left)
+    to_come = schedule.expected_examples(shares, steps=left)
     wanted = {name: taken.get(name, 0) + to_come[name] for name in schedule.too_often}
     passes = {name: number / schedule.sizes[name] for name, number in wanted.items()}
     often = max(passes, key=lambda name: passes[name] / schedule.too_often[name])
@@ -131,7 +131,7 @@ def of_size(schedule: Schedule, weights: SourceWeights, *, left: int) -> str | N
         return None
     counts = torch.from_numpy(weights.units.counts(schedule.sizes)).double()[members]
     worth = simplex.effective_sample_size(logs - share, counts)
-    wanted = schedule.wanted(weights.shares(), steps=left)
+    wanted = schedule.expected_examples(weights.shares(), steps=left)
     total, often = sum(sources.values()), sum(wanted[name] for name in sources) / worth
     if worth >= _SMALL * total or often < _OFTEN:
         return None

@@ -26,7 +26,7 @@ _FEW = 64  # examples of a first batch: what they tell of step size and error ho
 
 
 @dataclass(frozen=True)
-class EachExample:
+class ExampleLosses:
     """`losses_of` for one weight update.
 
     The model is evaluated without dropout, and in the precision that measuring chooses.

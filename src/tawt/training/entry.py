@@ -9,7 +9,7 @@ import torch
 from tawt.training.devices import accelerator_for, number_of
 from tawt.training.keeping import Keeping, training_seed
 from tawt.training.loop import Loop
-from tawt.training.processes import Processes
+from tawt.training.processes import TrainingProcesses
 from tawt.training.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tawt.tasks import MultiTaskModel, Task
     from tawt.training.checkpoints import Checkpoint
     from tawt.training.paradigms import Paradigm
-    from tawt.training.progress import Progress
+    from tawt.training.progress import TrainingProgress
     from tawt.training.result import TrainingResult
     from tawt.weighting import Weighting
 
@@ -36,7 +36,7 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
     seed: int = 0,
     checkpoint: Checkpoint | None = None,
     accelerator: Accelerator | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[TrainingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingResult:
     """Train the model for the target.
@@ -61,7 +61,7 @@ def train(  # noqa: PLR0913 - the parts of a run, each by its name
     accelerator = accelerator or accelerator_for(settings.precision)
     cuda = [number_of(accelerator.device)] if accelerator.device.type == "cuda" else []
     with torch.random.fork_rng(devices=cuda):
-        processes = Processes.of(accelerator)
+        processes = TrainingProcesses.of(accelerator)
         torch.manual_seed(training_seed(seed, processes))
         loop = Loop(model, tasks, target, paradigm, weighting, settings, seed, accelerator)
         kept = Keeping(checkpoint, should_stop, processes, accelerator.device, seed=seed)

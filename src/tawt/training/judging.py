@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tawt.training.evaluation import combined_score
 from tawt.training.guard import Guard
-from tawt.training.processes import Processes
+from tawt.training.processes import TrainingProcesses
 from tawt.training.selection import Selection, copied
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Judge:
     ) -> None:
         self._model, self._material = model, material
         self._accelerator, self._on_dev = accelerator, on_dev
-        self._processes = Processes.of(accelerator)
+        self._processes = TrainingProcesses.of(accelerator)
         self._selects = settings.select == "best"
         self._keeps_start = self._selects and settings.guard
         self.selection, self.guard = Selection(), Guard()

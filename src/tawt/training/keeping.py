@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from tawt.training.checkpoints import Checkpoint
-    from tawt.training.processes import Processes
+    from tawt.training.processes import TrainingProcesses
     from tawt.training.stretch import Stretch
 
 
@@ -39,7 +39,7 @@ class Keeping:
         self,
         checkpoint: Checkpoint | None,
         should_stop: Callable[[], bool] | None,
-        processes: Processes,
+        processes: TrainingProcesses,
         device: torch.device,
         *,
         seed: int,
@@ -115,14 +115,14 @@ class Keeping:
         self._processes.first_does(lambda: checkpoint.save(whole))
 
 
-def training_seed(seed: int, processes: Processes) -> int:
+def training_seed(seed: int, processes: TrainingProcesses) -> int:
     """Of the random stream that dropout draws from: another in each process.
 
     Example:
-        >>> from tawt.training.processes import Processes
-        >>> training_seed(0, Processes(2, 0)) == training_seed(0, Processes())
+        >>> from tawt.training.processes import TrainingProcesses
+        >>> training_seed(0, TrainingProcesses(2, 0)) == training_seed(0, TrainingProcesses())
         True
-        >>> training_seed(0, Processes(2, 0)) == training_seed(0, Processes(2, 1))
+        >>> training_seed(0, TrainingProcesses(2, 0)) == training_seed(0, TrainingProcesses(2, 1))
         False
     """
     if processes.is_first:

@@ -23,8 +23,8 @@ from tawt.training.finishing import finished
 from tawt.training.judging import Judge
 from tawt.training.material import Material
 from tawt.training.optimisers import optimiser_state, skip_if
-from tawt.training.processes import Processes
-from tawt.training.progress import Position, Progress
+from tawt.training.processes import TrainingProcesses
+from tawt.training.progress import Position, TrainingProgress
 from tawt.training.recorded import recording
 from tawt.training.roles import checked_roles, heads_learn
 from tawt.training.rounds import rounds
@@ -69,7 +69,7 @@ class Loop:
         self.material = Material(tasks, self.targets, self.weighting, settings, seed=seed)
         self.tasks = self.material.tasks
         self.settings, self.accelerator = settings, accelerator
-        self.processes = Processes.of(accelerator)
+        self.processes = TrainingProcesses.of(accelerator)
         self.device: torch.device = accelerator.device
         self.wrapped = accelerator.prepare(model)
         self.model = model
@@ -86,7 +86,7 @@ class Loop:
         self.judge = Judge(model, self.material, settings, accelerator, on_dev=on_dev)
 
     def run(
-        self, keeping: Keeping, on_progress: Callable[[Progress], None] | None
+        self, keeping: Keeping, on_progress: Callable[[TrainingProgress], None] | None
     ) -> TrainingResult:
         """Train from the beginning, or from where state was kept."""
         self.keeping, self.on_progress = keeping, on_progress
@@ -285,7 +285,7 @@ class Loop:
         if now % _LOOK_EVERY < self.settings.accumulation:
             self._check_skipped()
         if self.on_progress is not None:
-            self.on_progress(Progress(now, self.total, phase.name))
+            self.on_progress(TrainingProgress(now, self.total, phase.name))
         self.keeping.after_step(partial(self._state, main, heads))
 
     def _check_skipped(self) -> None:

@@ -10,11 +10,11 @@ from tawt.gradients import trainable, untouched
 from tawt.per_example import ExampleNorms
 from tawt.streams import stream
 from tawt.tasks.examples import Subset
-from tawt.training.each import EachExample
+from tawt.training.each import ExampleLosses
 from tawt.training.fitted import is_enough, outputs_to_fit
 from tawt.training.fresh import FreshLosses
 from tawt.training.passes import check_mixed, most_passes, steps_per_epoch, too_often
-from tawt.training.processes import Processes
+from tawt.training.processes import TrainingProcesses
 from tawt.training.recorded import RecordedPasses
 from tawt.training.schedule import Schedule
 from tawt.training.settings import Settings
@@ -282,7 +282,7 @@ class Material:
             update=update,
             device=accelerator.device,
             autocast=accelerator.autocast,
-            part=Processes.of(accelerator).own_part,
+            part=TrainingProcesses.of(accelerator).own_part,
             fits_heads=self._through_fitted,
             beside=beside,
         )
@@ -294,7 +294,7 @@ class Material:
         accelerator: Accelerator,
         *,
         update: int,
-    ) -> EachExample | None:
+    ) -> ExampleLosses | None:
         """The losses of single examples, where there are units to measure by them."""
         if not self._units.finer:
             return None
@@ -302,7 +302,7 @@ class Material:
             self._weighting.needs_norms
             and ExampleNorms(model, trainable(model.representation)).one_by_one
         )
-        return EachExample(
+        return ExampleLosses(
             model,
             self.tasks,
             self.examples(phase, self._units.names),
@@ -310,7 +310,7 @@ class Material:
             most=self._settings.unit_examples,
             draw=stream(self._seed, "units", update),
             device=accelerator.device,
-            part=Processes.of(accelerator).own_part,
+            part=TrainingProcesses.of(accelerator).own_part,
         )
 
     def target_half(self, phase: Phase) -> int | None:

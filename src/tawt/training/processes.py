@@ -27,11 +27,11 @@ _host_groups: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class Processes:
+class TrainingProcesses:
     """The processes that train together, of which this is one; often it is alone.
 
     Example:
-        >>> alone = Processes()
+        >>> alone = TrainingProcesses()
         >>> alone.first_does(lambda: "written"), alone.any_of([True, False])
         ('written', [True, False])
     """
@@ -43,7 +43,7 @@ class Processes:
     """Through which they talk, where there are several."""
 
     @classmethod
-    def of(cls, accelerator: Accelerator) -> Processes:
+    def of(cls, accelerator: Accelerator) -> TrainingProcesses:
         """Those that an accelerator trains with."""
         if accelerator.num_processes == 1:
             return cls()
@@ -59,7 +59,7 @@ class Processes:
         """Which of the entries of a list that all have are this process's to work on.
 
         Example:
-            >>> list("abcde")[Processes(2, 1).own_part]
+            >>> list("abcde")[TrainingProcesses(2, 1).own_part]
             ['b', 'd']
         """
         return slice(self.number, None, self.count)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """How far a run has come, for whoever watches it."""
 
     step: int

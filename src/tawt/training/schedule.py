@@ -233,7 +233,7 @@ class Schedule:
             return None
         return limited({name: shares[name] for name in self.sizes}, limits)
 
-    def wanted(self, shares: Mapping[str, float], *, steps: int) -> dict[str, float]:
+    def expected_examples(self, shares: Mapping[str, float], *, steps: int) -> dict[str, float]:
         """How many examples of each task so many steps would have by these weights, on average."""
         return {name: shares[name] * steps * self._at_once(name) for name in self.sizes}
 

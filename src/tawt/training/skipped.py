@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from tawt.training.processes import Processes
+    from tawt.training.processes import TrainingProcesses
 
 
 SEVERAL = "several tasks"
@@ -48,7 +48,7 @@ class SkippedSteps:
         """Skipped steps by task."""
         return dict(zip(self._positions, self.tally.tolist(), strict=True))
 
-    def check(self, *, updates: Sequence[str], processes: Processes) -> None:
+    def check(self, *, updates: Sequence[str], processes: TrainingProcesses) -> None:
         """Refuse to go on when too much was skipped.
 
         Args:

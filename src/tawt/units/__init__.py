@@ -5,7 +5,7 @@ example, so that there may be millions.
 """
 
 from tawt.units.coded import Coded, Numbers
-from tawt.units.parts import EachExample, Groups, Part, Whole
+from tawt.units.parts import EachExample, Groups, TaskUnits, Whole
 from tawt.units.units import Units
 
-__all__ = ["Coded", "EachExample", "Groups", "Numbers", "Part", "Units", "Whole"]
+__all__ = ["Coded", "EachExample", "Groups", "Numbers", "TaskUnits", "Units", "Whole"]

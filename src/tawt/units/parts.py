@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 
-class Part(Protocol):
+class TaskUnits(Protocol):
     """The units of one task, numbered from zero."""
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from tawt.errors import WeightsError, is_whole
 from tawt.given import names_of
 from tawt.units.coded import Coded
-from tawt.units.parts import EachExample, Groups, Part, Whole
+from tawt.units.parts import EachExample, Groups, TaskUnits, Whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ class Units:
         ('ner', None)
     """
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, TaskUnits]
 
     def __post_init__(self) -> None:
         if not self.parts:

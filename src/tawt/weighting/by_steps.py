@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tawt.hypergradient import Hypergradient, LossOf
     from tawt.ranks import Ranks
-    from tawt.weighting.leads import Shown
+    from tawt.weighting.leads import LeadEstimates
     from tawt.weighting.target_aware import TargetAware
 
 
@@ -26,7 +26,7 @@ class SeenInSteps(NamedTuple):
     """In the form of a measurement on fresh batches."""
     problem: str | None
     """Why weights cannot move by it, if they cannot."""
-    watched: Shown | None
+    watched: LeadEstimates | None
     """What all steps so far have shown of those that compete, if they have shown anything."""
 
 

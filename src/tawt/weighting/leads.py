@@ -32,7 +32,7 @@ _MEMORY = 200.0  # observations after which the guess of the noise forgets
 
 
 @dataclass(frozen=True)
-class Shown:
+class LeadEstimates:
     """What training steps have shown of the sources that compete, in their order."""
 
     leads: list[float]
@@ -52,7 +52,7 @@ class Leads:
         >>> for _ in range(50):
         ...     leads.see({"near": 1.0}, 0.6)
         ...     leads.see({"far": 1.0}, 0.2)
-        >>> found = leads.found()
+        >>> found = leads.means()
         >>> round(found["near"] - found["far"], 1)
         0.4
     """
@@ -103,7 +103,7 @@ class Leads:
         """What the sources have in common now."""
         return float(self._mean[-1])
 
-    def found(self) -> dict[str, float]:
+    def means(self) -> dict[str, float]:
         """Posterior mean of each source's lead over the mean of all."""
         leads = self._mean[:-1] - self._mean[:-1].mean()
         return dict(zip(self.names, leads.tolist(), strict=True))
@@ -113,7 +113,7 @@ class Leads:
         errors = np.sqrt(self._variances(range(len(self.names))))
         return dict(zip(self.names, errors.tolist(), strict=True))
 
-    def among(self, names: Sequence[str]) -> Shown:
+    def among(self, names: Sequence[str]) -> LeadEstimates:
         """What is known of these sources beside each other.
 
         Steps see few examples of the target, again and again, and which those are is not known. So
@@ -128,7 +128,7 @@ class Leads:
         square = max(float(self._variances(places).mean()), float(np.square(leads).mean()))
         error = math.sqrt(square * len(places) / max(1, len(places) - 1))
         scores = leads / error if error else np.zeros(len(places))
-        return Shown(leads.tolist(), scores.tolist())
+        return LeadEstimates(leads.tolist(), scores.tolist())
 
     def _variances(self, places: Sequence[int]) -> NDArray[np.float64]:
         """Of the leads of these sources over their mean."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tawt.hypergradient import Hypergradient
-    from tawt.weighting.leads import Shown
+    from tawt.weighting.leads import LeadEstimates
     from tawt.weighting.stepping import Stepping
 
 _DRAWS = 256
@@ -46,7 +46,7 @@ class Mover(ABC):
         measured: Hypergradient,
         *,
         half: int | None,
-        watched: Shown | None,
+        watched: LeadEstimates | None,
     ) -> Tensor:
         """Logarithms of the weights after an update.
 
@@ -66,7 +66,7 @@ class Mover(ABC):
         del measured
         return None
 
-    def leads(self, watched: Shown | None) -> dict[int, float]:
+    def leads(self, watched: LeadEstimates | None) -> dict[int, float]:
         """By position, the mean lead of all updates so far, where weights go by it.
 
         Args:
@@ -75,7 +75,7 @@ class Mover(ABC):
         del watched
         return {}
 
-    def error(self, watched: Shown | None) -> float | None:
+    def error(self, watched: LeadEstimates | None) -> float | None:
         """Standard error of a lead, where halves of the target's examples have shown it.
 
         Args:
@@ -84,7 +84,7 @@ class Mover(ABC):
         del watched
         return None
 
-    def intervals(self, watched: Shown | None) -> dict[int, tuple[float, float]]:
+    def intervals(self, watched: LeadEstimates | None) -> dict[int, tuple[float, float]]:
         """By position, where the weight of another run would lie, in nine of ten such runs.
 
         Other runs have other examples, of the target as of the sources. Where no halves of the
@@ -119,7 +119,7 @@ class ByGradient(Mover):
         measured: Hypergradient,
         *,
         half: int | None,
-        watched: Shown | None,
+        watched: LeadEstimates | None,
     ) -> Tensor:
         """A step along the gradient."""
         del half, watched
@@ -143,7 +143,7 @@ class ByEvidence(Mover):
         measured: Hypergradient,
         *,
         half: int | None,
-        watched: Shown | None,
+        watched: LeadEstimates | None,
     ) -> Tensor:
         """Where all evidence of the kind that the update goes by puts them."""
         if watched is None:
@@ -160,16 +160,16 @@ class ByEvidence(Mover):
             return None
         return f"alignments of {largest:.3g} are too large or too small to be compared"
 
-    def leads(self, watched: Shown | None) -> dict[int, float]:
+    def leads(self, watched: LeadEstimates | None) -> dict[int, float]:
         """Of every source, over the mean of all."""
         found = self._evidence.leads.tolist() if watched is None else watched.leads
         return dict(zip(self._places, found, strict=True))
 
-    def error(self, watched: Shown | None) -> float | None:
+    def error(self, watched: LeadEstimates | None) -> float | None:
         """Of all sources together."""
         return self._evidence.error if self._is_sure(watched) else None
 
-    def intervals(self, watched: Shown | None) -> dict[int, tuple[float, float]]:
+    def intervals(self, watched: LeadEstimates | None) -> dict[int, tuple[float, float]]:
         """Of weights that leads with other errors would give, all sources at once."""
         sources = len(self._places)
         if sources < 2 or not self._is_sure(watched):
@@ -182,7 +182,7 @@ class ByEvidence(Mover):
         low, high = np.quantile(weights, _TAILS, axis=0).tolist()
         return {place: (low[at], high[at]) for at, place in enumerate(self._places)}
 
-    def _is_sure(self, watched: Shown | None) -> bool:
+    def _is_sure(self, watched: LeadEstimates | None) -> bool:
         return watched is None and self._evidence.is_in_halves
 
     @property
@@ -201,7 +201,7 @@ class ByEvidence(Mover):
         found._evidence.load_state_dict(state["evidence"])
         return found
 
-    def _scores(self, watched: Shown | None) -> Tensor:
+    def _scores(self, watched: LeadEstimates | None) -> Tensor:
         """Leads in units of their error, of units that compete; zero for others."""
         scores = torch.zeros_like(self.stepping.initial)
         found = self._evidence.scores().tolist() if watched is None else watched.scores

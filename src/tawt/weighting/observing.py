@@ -210,7 +210,7 @@ class Observer:
         problem = None if taken else self._problem(steps)
         if problem == _NOT_FINITE:
             norm = math.nan  # an update that failed; others had nothing to go by
-        return self._told(problem, norm)
+        return self._build_observed(problem, norm)
 
     def _by_task(self, step: Products) -> tuple[dict[str, float], float] | None:
         """What each task had of a step's gradient, and its cosine; nothing if that is not known.
@@ -247,8 +247,8 @@ class Observer:
             "batches of a step (`hold` of a mixture)"
         )
 
-    def _told(self, problem: str | None, target_norm: float) -> Observed:
-        leads, level = self.leads.found(), self.leads.level
+    def _build_observed(self, problem: str | None, target_norm: float) -> Observed:
+        leads, level = self.leads.means(), self.leads.level
         alignments = {name: lead + level for name, lead in leads.items()}
         self._updates += problem is None
         sums = {name: self._updates * value for name, value in alignments.items()}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tawt.hypergradient import Hypergradient, LossesOf, LossOf, OwnAlignment
     from tawt.units import Units
-    from tawt.weighting.leads import Shown
+    from tawt.weighting.leads import LeadEstimates
     from tawt.weights import Finding, Initial, WeightUpdate
 
 _log = logging.getLogger(__name__)
@@ -295,7 +295,7 @@ class TargetAware(Weighting):
             intervals=self._intervals(None),
         )
 
-    def _intervals(self, watched: Shown | None) -> dict[str, tuple[float, float]]:
+    def _intervals(self, watched: LeadEstimates | None) -> dict[str, tuple[float, float]]:
         found = self._mover.intervals(watched)
         return {self.weights.names[place]: ends for place, ends in found.items()}
 
@@ -307,7 +307,7 @@ class TargetAware(Weighting):
         step: int | None,
         *,
         half: int | None = None,
-        watched: Shown | None = None,
+        watched: LeadEstimates | None = None,
     ) -> WeightUpdate:
         """Take the step that was measured, unless there is a reason not to, and write it down."""
         number = self.history.updates + 1 if step is None else step

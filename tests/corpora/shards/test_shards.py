@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tawt.corpora.reading import documents
 from tawt.corpora.sections import CorpusFiles
-from tawt.corpora.shards import Progress, encoding, making, tokenised
+from tawt.corpora.shards import TokenisingProgress, encoding, making, tokenised
 from tawt.corpora.vocabularies import Bytes, Pieces
 from tawt.errors import DataError
 from tawt.tasks.examples import digests_of
@@ -258,7 +258,7 @@ def test_progress_grows_to_all_there_is(tmp_path, monkeypatch):
     monkeypatch.setattr(making._Reporter, "_EVERY", 0.0)
     monkeypatch.setattr(encoding, "_DOCUMENTS", 10)
     path = write_lines(tmp_path / "a.txt", sentences(55))
-    told: list[Progress] = []
+    told: list[TokenisingProgress] = []
     files = CorpusFiles(train=path, held_out={"dev": 0.2})
     tokenised(files, Bytes(), cache=tmp_path / "cache", workers=1, on_progress=told.append)
     sizes = [each.documents for each in told]

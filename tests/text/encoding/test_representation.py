@@ -17,7 +17,7 @@ from transformers import (
 from tawt.errors import ConfigError
 from tawt.text.encoding import TextInputs, TextRepresentation, load_tokenizer, longest_input
 from tawt.text.encoding.loading import OUTPUTS, quietly
-from tawt.text.kinds import KINDS, Cutting, Wanted
+from tawt.text.kinds import KINDS, Cutting, TaskOptions
 from tawt.text.model import text_model
 from tawt.text.reading import LabelledText, Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
@@ -130,9 +130,11 @@ def test_a_saved_model_gives_the_same_logits(encoder, tmp_path):
         for k, words in enumerate(WORDS[:6])
     ]
     tasks = [
-        KINDS["tagging"].make("tags", Splits(sentences, None, None, report), cutting, Wanted()),
+        KINDS["tagging"].make(
+            "tags", Splits(sentences, None, None, report), cutting, TaskOptions()
+        ),
         KINDS["classification"].make(
-            "topics", Splits(texts, None, None, report), cutting, Wanted()
+            "topics", Splits(texts, None, None, report), cutting, TaskOptions()
         ),
     ]
     torch.manual_seed(0)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tawt.errors import ConfigError, DataError
-from tawt.text.kinds import KINDS, Cutting, Tagging, Wanted
+from tawt.text.kinds import KINDS, Cutting, Tagging, TaskOptions
 from tawt.text.reading import Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
-from tawt.text.tokens import NO_TAG, TaggedExamples, WordPieces
+from tawt.text.tokens import NO_TAG, TaggedSentences, WordPieces
 from tests.text.encoders import letters_tokenizer
 
 LETTERS = letters_tokenizer()
@@ -30,12 +30,12 @@ def splits(train, dev=None, test=None):
 
 def task(train, dev=None, test=None, **wanted):
     cutting = Cutting(tokenizer=LETTERS, max_length=16)
-    return KINDS["tagging"].make("words", splits(train, dev, test), cutting, Wanted(**wanted))
+    return KINDS["tagging"].make("words", splits(train, dev, test), cutting, TaskOptions(**wanted))
 
 
 def examples(sentences, *, max_length):
     pieces = WordPieces(LETTERS, max_length=max_length, overlap=1)
-    return TaggedExamples(sentences, POSITIONS, pieces, padding=0)
+    return TaggedSentences(sentences, POSITIONS, pieces, padding=0)
 
 
 def scored(batch, logits_of):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tawt.errors import ConfigError, DataError
-from tawt.text.kinds import KINDS, Cutting, Wanted
+from tawt.text.kinds import KINDS, Cutting, TaskOptions
 from tawt.text.reading import LabelledText, Splits
 from tawt.text.reading.report import ReadReport
 from tests.text.encoders import letters_tokenizer
@@ -19,7 +19,9 @@ def texts(*labels, second=None):
 
 def task(kind, train, dev=None, test=None, **wanted):
     report = ReadReport(sizes={}, duplicates={})
-    return KINDS[kind].make("texts", Splits(train, dev, test, report), CUTTING, Wanted(**wanted))
+    return KINDS[kind].make(
+        "texts", Splits(train, dev, test, report), CUTTING, TaskOptions(**wanted)
+    )
 
 
 @pytest.mark.parametrize("second", [None, "c"])

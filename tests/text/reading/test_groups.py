@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tawt.text.kinds import Cutting, Wanted, kind_named
+from tawt.text.kinds import Cutting, TaskOptions, kind_named
 from tawt.text.predicting.inputs import read_unlabelled
 from tawt.text.reading import ReadOptions, SplitFiles, load
 from tests.text.encoders import letters_tokenizer
@@ -21,7 +21,7 @@ def test_a_tasks_examples_have_groups_in_their_order(file, kind, fields):
     files = SplitFiles(train=file("train.jsonl", "".join(lines)))
     splits = load(files, kind=kind, options=ReadOptions(fields=fields), seed=0)
     cutting = Cutting(tokenizer=letters_tokenizer(), max_length=8)
-    task = kind_named(kind).make("task", splits, cutting, Wanted())
+    task = kind_named(kind).make("task", splits, cutting, TaskOptions())
     assert task.train.groups() == (sites if fields else None)
 
 

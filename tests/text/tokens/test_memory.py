@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tawt.text.encoding import load_tokenizer
 from tawt.text.reading import LabelledText, TaggedSentence
-from tawt.text.tokens import TaggedExamples, WholeTexts, WordPieces
+from tawt.text.tokens import TaggedSentences, WholeTexts, WordPieces
 from tests.text.encoders import ARCHITECTURES, letters_tokenizer, write_encoder
 
 LETTERS = letters_tokenizer()
@@ -29,7 +29,7 @@ def peak(work):
 def cut_words(count):
     sentence = TaggedSentence(("ab",) * count, ("",) * count, 1)
     pieces = WordPieces(LETTERS, max_length=16)
-    return TaggedExamples([sentence], {"": 0}, pieces, padding=0)
+    return TaggedSentences([sentence], {"": 0}, pieces, padding=0)
 
 
 def test_a_sentence_takes_memory_in_proportion_with_its_length():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tawt.tasks.examples import Subset
 from tawt.text.reading import TaggedSentence
-from tawt.text.tokens import NO_TAG, TaggedExamples, WordPieces
+from tawt.text.tokens import NO_TAG, TaggedSentences, WordPieces
 from tests.text.encoders import letters_tokenizer
 
 LETTERS = letters_tokenizer()
@@ -28,7 +28,7 @@ def sentence(pairs):
 
 def examples(sentences, *, max_length=64, **options):
     pieces = WordPieces(LETTERS, max_length=max_length, **options)
-    return TaggedExamples(sentences, POSITIONS, pieces, padding=PAD)
+    return TaggedSentences(sentences, POSITIONS, pieces, padding=PAD)
 
 
 def test_a_batch_by_hand():
@@ -105,8 +105,8 @@ def test_with_own_means_a_sentence_is_the_mean_over_its_words():
 def test_words_that_are_cut_off_are_counted_and_do_not_count():
     pieces = WordPieces(LETTERS, max_length=5, long="truncate")
     long, short = sentence([("a", "O")] * 7), sentence([("a", "O")] * 2)
-    first = TaggedExamples([long], POSITIONS, pieces, padding=PAD)
-    second = TaggedExamples([short, long, long], POSITIONS, pieces, padding=PAD)
+    first = TaggedSentences([long], POSITIONS, pieces, padding=PAD)
+    second = TaggedSentences([short, long, long], POSITIONS, pieces, padding=PAD)
     assert (first.cut_words, second.cut_words) == (4, 8)
     assert second.batch(np.array([0])).labels.share.item() == pytest.approx(3 / (2 + 3 + 3))
 
@@ -134,4 +134,4 @@ def test_fingerprints_tell_words_tags_and_their_names_apart():
     renamed = {"O": 0, "B-Y": 1}
     pairs = [TaggedSentence(("a", "b"), ("O", "B-Y"), 1), TaggedSentence(("c",), ("O",), 1)]
     pieces = WordPieces(LETTERS, max_length=64)
-    assert TaggedExamples(pairs, renamed, pieces, padding=PAD).fingerprint() not in known
+    assert TaggedSentences(pairs, renamed, pieces, padding=PAD).fingerprint() not in known

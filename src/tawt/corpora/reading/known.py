@@ -28,7 +28,7 @@ class KnownLines:
     Example:
         >>> from tawt.corpora.reading import Document
         >>> known = KnownLines.of(["The cat sat."], removes=True)
-        >>> search = Search(known)
+        >>> search = KnownLineSearch(known)
         >>> documents = [Document("A dog .\nthe [ cat ] sat ."), Document("THE CAT SAT")]
         >>> [document.text for document in search.through(documents)]
         ['A dog .']
@@ -59,7 +59,7 @@ class KnownLines:
         return digest.hexdigest()
 
 
-class Search:
+class KnownLineSearch:
     """Looks for known lines in documents as they pass, and leaves them out if that is wanted.
 
     Args:

@@ -48,7 +48,7 @@ def sources_of(files: CorpusFiles, *, split: SplitName = "train") -> list[Source
             raise DataError(f"The corpus has no {split}; give `{split}`, or `held_out`.")
         given = files.train
     listed: list[Path] = given if isinstance(given, list) else [given]
-    found = [source for path in listed for source in _found(path, files.format)]
+    found = [source for path in listed for source in _find_sources(path, files.format)]
     if files.group is not None and any(source.format == "text" for source in found):
         raise DataError(
             f"`group: {files.group}` names a field, and plain text has none; leave it out, or "
@@ -67,7 +67,7 @@ def _all_of(files: CorpusFiles) -> list[Path]:
     return [path for paths in given for path in (paths if isinstance(paths, list) else [paths])]
 
 
-def _found(path: Path, wanted: Format | None) -> list[Source]:
+def _find_sources(path: Path, wanted: Format | None) -> list[Source]:
     if str(path).startswith(_HUB):
         return [Source(path, "datasets")]
     path = home_expanded(path)

@@ -1,6 +1,6 @@
 """Shards: tokenised corpora on disk, made once and mapped into memory."""
 
-from tawt.corpora.shards.making import Progress, tokenised
+from tawt.corpora.shards.making import TokenisingProgress, tokenised
 from tawt.corpora.shards.shard import Shard, ShardIndex
 
-__all__ = ["Progress", "Shard", "ShardIndex", "tokenised"]
+__all__ = ["Shard", "ShardIndex", "TokenisingProgress", "tokenised"]

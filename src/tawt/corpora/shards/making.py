@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tawt.corpora.reading import KnownLines, Search, read, sources_of
+from tawt.corpora.reading import KnownLines, KnownLineSearch, read, sources_of
 from tawt.corpora.reading.sources import stamp
 from tawt.corpora.shards.encoding import encoded
 from tawt.corpora.shards.routing import Router
@@ -35,7 +35,7 @@ _PARTIAL = ".partial"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class TokenisingProgress:
     """How far tokenising has come."""
 
     documents: int
@@ -54,7 +54,7 @@ def tokenised(
     split: SplitName = "train",
     known: KnownLines | None = None,
     workers: int | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[TokenisingProgress], None] | None = None,
 ) -> Shard:
     r"""A split of a corpus as tokens, made once and found from then on.
 
@@ -120,7 +120,7 @@ def _make(
     root: SplitName,
     known: KnownLines | None,
     workers: int,
-    on_progress: Callable[[Progress], None] | None,
+    on_progress: Callable[[TokenisingProgress], None] | None,
 ) -> None:
     """Make the shards of a pass: each takes its name when all are whole."""
     splits: list[SplitName] = [root]
@@ -134,7 +134,7 @@ def _make(
             for split, folder in folders.items()
         }
         router = Router(writers, held_out=files.held_out if root == "train" else {})
-        search = Search(known or KnownLines.of((), removes=False))
+        search = KnownLineSearch(known or KnownLines.of((), removes=False))
         documents = read(files, split=root)
         if known is not None:
             documents = search.through(documents)
@@ -239,7 +239,9 @@ class _Reporter:
 
     _EVERY = 0.2  # seconds
 
-    def __init__(self, tell: Callable[[Progress], None] | None, total: int | None) -> None:
+    def __init__(
+        self, tell: Callable[[TokenisingProgress], None] | None, total: int | None
+    ) -> None:
         self._tell = tell
         self._total = total
         self._last = time.monotonic()
@@ -255,4 +257,8 @@ class _Reporter:
                 sum(getattr(writer, name) for writer in writers)
                 for name in ("documents", "tokens", "bytes")
             )
-            self._tell(Progress(documents=documents, tokens=tokens, bytes=size, total=self._total))
+            self._tell(
+                TokenisingProgress(
+                    documents=documents, tokens=tokens, bytes=size, total=self._total
+                )
+            )

@@ -110,7 +110,7 @@ class FramedWindows(MaskedWindows):
         said = f"{super().fingerprint()} {self.frame} {self.share}"
         return hashlib.sha256(said.encode()).hexdigest()
 
-    def _asked(
+    def _choose_tokens(
         self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_], lengths: Indices
     ) -> NDArray[np.bool_]:
         draws = np.where(can_be_asked, fractions(seeds), np.inf)

@@ -100,7 +100,7 @@ class MaskedWindows(CorpusWindows):
         can_be_asked = ~self._is_special[rows]
         can_be_asked &= np.arange(self.width) < lengths[:, None]
         seeds = self._seeds(starts)
-        asked = self._asked(seeds, can_be_asked, lengths)
+        asked = self._choose_tokens(seeds, can_be_asked, lengths)
         inputs = {
             "tokens": torch.from_numpy(self._corrupted(rows, asked, seeds)),
             "answers": torch.from_numpy(np.where(asked, rows, NOT_ASKED)),
@@ -117,7 +117,7 @@ class MaskedWindows(CorpusWindows):
         places = (starts[:, None] + np.arange(self.width)).astype(np.uint64)
         return mixed(places + first)
 
-    def _asked(
+    def _choose_tokens(
         self, seeds: NDArray[np.uint64], can_be_asked: NDArray[np.bool_], lengths: Indices
     ) -> NDArray[np.bool_]:
         del lengths

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _SUBJECTS: dict[Kind, float] = {"person": 5, "group": 3, "thing": 2.5, "place": 0.4}
 
 
-class Frame(NamedTuple):
+class VerbFrame(NamedTuple):
     """A verb and what comes after it.
 
     Example:
-        >>> Frame("resign").passive
+        >>> VerbFrame("resign").passive
         False
     """
 
@@ -34,7 +34,7 @@ class Frame(NamedTuple):
     passive: bool = False
 
 
-def frame(setting: Setting, kind: Kind) -> Frame:
+def frame(setting: Setting, kind: Kind) -> VerbFrame:
     """Something that this kind of subject can do.
 
     Example:
@@ -95,36 +95,36 @@ def verb_phrase(setting: Setting, agreement: Agreement, kind: Kind) -> list[Word
     return [*verb_chunk(group), *done.complement, *adjuncts(setting)]
 
 
-def _transitive(setting: Setting, _: Kind) -> Frame:
-    return Frame(setting.dice.pick(setting.style.transitive), _object(setting, "thing"))
+def _transitive(setting: Setting, _: Kind) -> VerbFrame:
+    return VerbFrame(setting.dice.pick(setting.style.transitive), _object(setting, "thing"))
 
 
-def _personal(setting: Setting, _: Kind) -> Frame:
-    return Frame(setting.dice.pick(lexicon.PERSONAL), _object(setting, "person"))
+def _personal(setting: Setting, _: Kind) -> VerbFrame:
+    return VerbFrame(setting.dice.pick(lexicon.PERSONAL), _object(setting, "person"))
 
 
-def _possession(setting: Setting, _: Kind) -> Frame:
-    return Frame("have", noun_phrase(setting, "thing").words)
+def _possession(setting: Setting, _: Kind) -> VerbFrame:
+    return VerbFrame("have", noun_phrase(setting, "thing").words)
 
 
-def _motion(setting: Setting, _: Kind) -> Frame:
-    return Frame(setting.dice.pick(lexicon.MOTION), prepositional(setting, "to", "place"))
+def _motion(setting: Setting, _: Kind) -> VerbFrame:
+    return VerbFrame(setting.dice.pick(lexicon.MOTION), prepositional(setting, "to", "place"))
 
 
-def _particle(setting: Setting, _: Kind) -> Frame:
+def _particle(setting: Setting, _: Kind) -> VerbFrame:
     verb, particle = setting.dice.pick(lexicon.PARTICLES)
-    return Frame(verb, [Word(particle, "RP", "B-PRT"), *description(setting, "thing").words])
+    return VerbFrame(verb, [Word(particle, "RP", "B-PRT"), *description(setting, "thing").words])
 
 
-def _intransitive(setting: Setting, _: Kind) -> Frame:
-    return Frame(setting.dice.pick(lexicon.INTRANSITIVE))
+def _intransitive(setting: Setting, _: Kind) -> VerbFrame:
+    return VerbFrame(setting.dice.pick(lexicon.INTRANSITIVE))
 
 
-def _speech(setting: Setting, kind: Kind) -> Frame:
+def _speech(setting: Setting, kind: Kind) -> VerbFrame:
     if setting.nesting <= 0:
         return _intransitive(setting, kind)
     that = [Word("that", "IN", "B-SBAR")] if setting.dice.chance(0.6) else []
-    return Frame(setting.dice.pick(lexicon.SPEECH), [*that, *clause(setting.inner())])
+    return VerbFrame(setting.dice.pick(lexicon.SPEECH), [*that, *clause(setting.inner())])
 
 
 def _object(setting: Setting, kind: Kind) -> list[Word]:
@@ -132,16 +132,16 @@ def _object(setting: Setting, kind: Kind) -> list[Word]:
     return _with_relative(setting, phrase, kind)
 
 
-def _copular(setting: Setting, kind: Kind) -> Frame:
+def _copular(setting: Setting, kind: Kind) -> VerbFrame:
     dice = setting.dice
     form = dice.weighted({"state": 5, "noun": 2 if kind == "person" else 0, "where": 1.5})
     if form == "noun":
-        return Frame("be", chunk([Word("a", "DT"), *_plain_person(setting)], "NP"))
+        return VerbFrame("be", chunk([Word("a", "DT"), *_plain_person(setting)], "NP"))
     if form == "where":
-        return Frame("be", prepositional(setting, dice.pick(("in", "at", "near")), "place"))
+        return VerbFrame("be", prepositional(setting, dice.pick(("in", "at", "near")), "place"))
     degree = [Word(dice.pick(lexicon.DEGREES), "RB")] if dice.chance(0.3) else []
     state = chunk([*degree, Word(dice.pick(setting.style.states), "JJ")], "ADJP")
-    return Frame("be" if dice.chance(0.65) else dice.pick(lexicon.LINKING), state)
+    return VerbFrame("be" if dice.chance(0.65) else dice.pick(lexicon.LINKING), state)
 
 
 def _plain_person(setting: Setting) -> list[Word]:
@@ -149,16 +149,16 @@ def _plain_person(setting: Setting) -> list[Word]:
     return [Word(good, "JJ"), Word(setting.dice.pick(setting.style.persons), "NN")]
 
 
-def _passive(setting: Setting, kind: Kind) -> Frame:
+def _passive(setting: Setting, kind: Kind) -> VerbFrame:
     dice = setting.dice
     verbs = setting.style.transitive if kind in {"thing", "place"} else lexicon.PERSONAL
     agent: list[Word] = []
     if dice.chance(0.4):
         agent = prepositional(setting, "by", "person" if dice.chance(0.5) else "group")
-    return Frame(dice.pick(verbs), agent, passive=True)
+    return VerbFrame(dice.pick(verbs), agent, passive=True)
 
 
-def _control(setting: Setting, kind: Kind) -> Frame:
+def _control(setting: Setting, kind: Kind) -> VerbFrame:
     inner = frame(setting.inner(), kind)
     if inner.passive:
         to = [Word("be", "VB"), Word(*inflect(inner.verb, "participle"), predicate="B-V")]
@@ -166,7 +166,7 @@ def _control(setting: Setting, kind: Kind) -> Frame:
         to = [Word(inner.verb, "VB", predicate="O" if inner.verb == "be" else "B-V")]
     # One VP with the verb before it, as in CoNLL-2000: "wants to visit".
     infinitive = [word._replace(chunk="I-VP") for word in [Word("to", "TO"), *to]]
-    return Frame(setting.dice.pick(lexicon.CONTROL), [*infinitive, *inner.complement])
+    return VerbFrame(setting.dice.pick(lexicon.CONTROL), [*infinitive, *inner.complement])
 
 
 def _with_relative(setting: Setting, phrase: NounPhrase, kind: Kind) -> list[Word]:
@@ -189,7 +189,7 @@ def _with_relative(setting: Setting, phrase: NounPhrase, kind: Kind) -> list[Wor
     return [*phrase.words, pronoun, *verb_phrase(inner, phrase.agreement, kind)]
 
 
-_MAKERS: dict[str, Callable[[Setting, Kind], Frame]] = {
+_MAKERS: dict[str, Callable[[Setting, Kind], VerbFrame]] = {
     "transitive": _transitive,
     "personal": _personal,
     "possession": _possession,

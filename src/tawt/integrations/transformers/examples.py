@@ -37,19 +37,19 @@ class LaidEndToEnd(Dataset[Any]):
         return self._ends[-1]
 
     def __getitem__(self, index: int) -> Any:
-        name, place = self._found(index)
+        name, place = self._locate(index)
         return self.parts[name][place]
 
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         """Examples at these positions; at once, if one dataset has them all and can do that."""
-        found = [self._found(index) for index in indices]
+        found = [self._locate(index) for index in indices]
         names = {name for name, _ in found}
         part: Any = self.parts[found[0][0]]
         if len(names) == 1 and hasattr(part, "__getitems__"):
             return list(part.__getitems__([place for _, place in found]))
         return [self.parts[name][place] for name, place in found]
 
-    def _found(self, index: int) -> tuple[str, int]:
+    def _locate(self, index: int) -> tuple[str, int]:
         """Whose example is at a position, and where it is there."""
         number = bisect_right(self._ends, index)
         name = self._names[number]

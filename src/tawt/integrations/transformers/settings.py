@@ -15,11 +15,11 @@ Measure = Literal["fresh batches", "training steps"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class WeightedSettings:
     """What `Weighted` takes beside datasets and weights; see there.
 
     Example:
-        >>> Settings(update_every=0)
+        >>> WeightedSettings(update_every=0)
         Traceback (most recent call last):
         ...
         tawt.errors.ConfigError: `update_every` must be a whole number of at least 1; got 0.
@@ -46,7 +46,7 @@ class Settings:
         """Those by which processes measure together, and so must have in common.
 
         Example:
-            >>> Settings(update_every=50).shared()
+            >>> WeightedSettings(update_every=50).shared()
             {'update_every': 50, 'measure': 'fresh batches', 'aim_every': 5}
         """
         names = ("update_every", "measure", "aim_every")

@@ -19,7 +19,7 @@ from tawt.integrations.transformers.saving import (
     state_of,
     write_state,
 )
-from tawt.integrations.transformers.settings import Settings
+from tawt.integrations.transformers.settings import WeightedSettings
 from tawt.integrations.transformers.updates import Updates
 from tawt.mixture import Mixture, MixtureSampler
 
@@ -96,7 +96,7 @@ class Weighted(_Base):
         **options: Any,
     ) -> None:
         # Names with two underscores, since those of the trainer's classes are not known here.
-        self.__settings = Settings(
+        self.__settings = WeightedSettings(
             update_every, update_batch_size, representation, floor, measure, aim_every
         )
         data = checked_data(train_dataset, target_dataset, weights)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from transformers import Trainer
 
     from tawt.integrations.transformers.place import Place
-    from tawt.integrations.transformers.settings import Settings
+    from tawt.integrations.transformers.settings import WeightedSettings
     from tawt.mixture import Weights
     from tawt.weighting import Weighting
     from tawt.weights import WeightUpdate
@@ -40,7 +40,7 @@ class Updates(TrainerCallback):
     """
 
     def __init__(
-        self, trainer: Trainer, weights: Weights, settings: Settings, *, fewest: int
+        self, trainer: Trainer, weights: Weights, settings: WeightedSettings, *, fewest: int
     ) -> None:
         self.place: Place | None = None
         self._trainer = trainer

@@ -7,7 +7,7 @@ from tawt.text.kinds.classifying import (
     TextClassification,
     classification_task,
 )
-from tawt.text.kinds.making import Cutting, Wanted
+from tawt.text.kinds.making import Cutting, TaskOptions
 from tawt.text.kinds.masking import UNLABELLED, MaskedWords
 from tawt.text.kinds.regressing import REGRESSION, TextRegression, regression_task
 from tawt.text.kinds.tagging import TAGGING, Tagging, tagging_task
@@ -61,11 +61,11 @@ __all__ = [
     "Cutting",
     "MaskedWords",
     "Tagging",
+    "TaskOptions",
     "TextAnswers",
     "TextClassification",
     "TextKind",
     "TextRegression",
-    "Wanted",
     "classification_task",
     "kind_named",
     "register",

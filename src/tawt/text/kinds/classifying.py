@@ -13,7 +13,7 @@ from tawt.errors import DataError
 from tawt.tasks.label_scores import LabelScore, label_scores
 from tawt.text.kinds.making import (
     Cutting,
-    Wanted,
+    TaskOptions,
     chosen_labels,
     chosen_metric,
     last_layer,
@@ -95,7 +95,7 @@ class TextClassification(TextAnswers):
         return label_scores(gold, predicted)
 
 
-def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
+def classification_task(name: str, splits: Splits, cutting: Cutting, wanted: TaskOptions) -> Task:
     """A classification task from texts, or from pairs of them.
 
     Args:

@@ -42,7 +42,7 @@ class Cutting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class TaskOptions:
     """What the user says about a task beside its examples; all has defaults."""
 
     labels: Sequence[str] | None = None
@@ -69,7 +69,7 @@ def last_layer(width: int, outputs: int) -> nn.Linear:
 
 
 def chosen_labels(
-    wanted: Wanted, found: Collection[str], *, task: str, called: str = "label"
+    wanted: TaskOptions, found: Collection[str], *, task: str, called: str = "label"
 ) -> tuple[str, ...]:
     """The labels that are wanted, or by default those found, sorted.
 
@@ -84,7 +84,7 @@ def chosen_labels(
         DataError: One was found that is not wanted.
 
     Example:
-        >>> chosen_labels(Wanted(labels=["yes", "no", "yes"]), ["no"], task="mood")
+        >>> chosen_labels(TaskOptions(labels=["yes", "no", "yes"]), ["no"], task="mood")
         Traceback (most recent call last):
         ...
         tawt.errors.ConfigError: Task 'mood': `labels` names 'yes' twice; each label is one output.
@@ -154,13 +154,13 @@ def whole_task(
         dtype: Of the answers.
     """
 
-    def made(part: Sequence[object] | None) -> WholeTexts | None:
+    def build_examples(part: Sequence[object] | None) -> WholeTexts | None:
         if part is None:
             return None
         texts = [text for text in part if isinstance(text, LabelledText)]
         answers = np.array([answer(text) for text in texts], dtype)
         return WholeTexts(texts, answers, cutting.tokenizer, max_length=cutting.max_length)
 
-    train = made(splits.train)
+    train = build_examples(splits.train)
     assert train is not None
-    return Task(name, kind, train, made(splits.dev), made(splits.test))
+    return Task(name, kind, train, build_examples(splits.dev), build_examples(splits.test))

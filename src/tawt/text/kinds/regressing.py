@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import torch.nn.functional as F  # noqa: N812 - the name everyone uses
 
-from tawt.text.kinds.making import Cutting, Wanted, chosen_metric, last_layer, whole_task
+from tawt.text.kinds.making import Cutting, TaskOptions, chosen_metric, last_layer, whole_task
 from tawt.text.kinds.text_kind import ProblemType, TextAnswers, TextKind
 from tawt.text.metrics import METRICS
 from tawt.text.predicting.asking import Texts, numbered
@@ -65,7 +65,7 @@ class TextRegression(TextAnswers):
         return [-((g - p) ** 2) for g, p in zip(gold, predicted, strict=True)]
 
 
-def regression_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
+def regression_task(name: str, splits: Splits, cutting: Cutting, wanted: TaskOptions) -> Task:
     """A regression task from texts, or from pairs of them.
 
     Args:

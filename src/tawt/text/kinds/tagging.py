@@ -12,14 +12,14 @@ from tawt.errors import ConfigError
 from tawt.tasks import Task
 from tawt.tasks.label_scores import LabelScore, label_scores
 from tawt.text.decoding import best_tags, mark_spans
-from tawt.text.kinds.making import Cutting, Wanted, chosen_labels, chosen_metric, last_layer
+from tawt.text.kinds.making import Cutting, TaskOptions, chosen_labels, chosen_metric, last_layer
 from tawt.text.kinds.text_kind import TextAnswers, TextKind
 from tawt.text.metrics import METRICS, sentence_span_f1
 from tawt.text.metrics.pairing import tokens_of
 from tawt.text.metrics.spans import Reading, span_label_scores
 from tawt.text.predicting import asking
 from tawt.text.reading import TaggedSentence, labels_of
-from tawt.text.tokens import NO_TAG, TaggedExamples, TagLabels, WordPieces
+from tawt.text.tokens import NO_TAG, TaggedSentences, TagLabels, WordPieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,7 +121,7 @@ class Tagging(TextAnswers):
         return "conlleval" if self.metric == "span_f1_conlleval" else "strict"
 
 
-def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) -> Task:
+def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: TaskOptions) -> Task:
     """A tagging task from sentences.
 
     Args:
@@ -153,14 +153,14 @@ def tagging_task(name: str, splits: Splits, cutting: Cutting, wanted: Wanted) ->
     positions = {tag: index for index, tag in enumerate((*labels, *unseen))}
     padding = int(cutting.tokenizer.pad_token_id or 0)
 
-    def made(part: Sequence[object] | None) -> TaggedExamples | None:
+    def build_examples(part: Sequence[object] | None) -> TaggedSentences | None:
         if part is None:
             return None
-        return TaggedExamples(_sentences(part), positions, pieces, padding=padding)
+        return TaggedSentences(_sentences(part), positions, pieces, padding=padding)
 
-    examples = made(splits.train)
+    examples = build_examples(splits.train)
     assert examples is not None
-    return Task(name, kind, examples, made(splits.dev), made(splits.test))
+    return Task(name, kind, examples, build_examples(splits.dev), build_examples(splits.test))
 
 
 TAGGING = TextKind(

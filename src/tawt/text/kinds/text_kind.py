@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from tawt.tasks import Task
     from tawt.text.encoding import Level, TextRepresentation
-    from tawt.text.kinds.making import Cutting, Wanted
-    from tawt.text.predicting.asking import Asking, Trained
+    from tawt.text.kinds.making import Cutting, TaskOptions
+    from tawt.text.predicting.asking import TaskPredictor, TextModelDetails
     from tawt.text.reading import Splits, TaskKind
 
 
@@ -60,10 +60,10 @@ class TextKind:
     label ("classification"), two of them ("pair"), or one or two with a number ("regression")."""
     level: Level
     """What the encoder gives a vector for."""
-    make: Callable[[str, Splits, Cutting, Wanted], Task]
+    make: Callable[[str, Splits, Cutting, TaskOptions], Task]
     """A task from its name and examples, how they are cut, and what is said about it. The task's
     `kind` has the head, the loss and the scores."""
-    asking: Callable[[Trained], Asking]
+    asking: Callable[[TextModelDetails], TaskPredictor]
     """How a trained model is asked, and what its answers are."""
     has_probabilities: bool = True
     """Whether its answers have any, for `tawt predict --probabilities`."""

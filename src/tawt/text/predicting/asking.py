@@ -11,7 +11,7 @@ import torch
 from tawt.text.decoding import best_tags
 from tawt.text.predicting.answers import LabelledAnswer, NumberAnswer, TaggedAnswer
 from tawt.text.reading import LabelledText, TaggedSentence
-from tawt.text.tokens import NO_TAG, TaggedExamples, WholeTexts, WordPieces
+from tawt.text.tokens import NO_TAG, TaggedSentences, WholeTexts, WordPieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ Says: TypeAlias = "Callable[[Text, Tensor | None, Sequence[str]], Answer]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trained:
+class TextModelDetails:
     """What a kind knows of the model."""
 
     tokenizer: PreTrainedTokenizerFast
@@ -38,7 +38,7 @@ class Trained:
     overlap: int | None
 
 
-class Asking(Protocol):
+class TaskPredictor(Protocol):
     """One kind of task; examples given to it are filled, and cut as they were in training."""
 
     def examples(self, asked: Sequence[Any]) -> Examples:
@@ -61,7 +61,7 @@ class Asking(Protocol):
 class Tags:
     """A tag for every word: long sentences become windows, whatever was done in training."""
 
-    def __init__(self, trained: Trained) -> None:
+    def __init__(self, trained: TextModelDetails) -> None:
         self._labels = trained.labels
         self._pieces = WordPieces(
             trained.tokenizer, max_length=trained.max_length, overlap=trained.overlap
@@ -71,7 +71,7 @@ class Tags:
     def examples(self, asked: Sequence[Sentence]) -> Examples:
         """The pieces, the tags still open."""
         open_tags = [TaggedSentence(s.words, ("",) * len(s.words), s.line) for s in asked]
-        return TaggedExamples(open_tags, {"": 0}, self._pieces, padding=self._padding)
+        return TaggedSentences(open_tags, {"": 0}, self._pieces, padding=self._padding)
 
     def outputs(self, logits: Tensor, labels: Any, asked: Sequence[Sentence]) -> Sequence[Tensor]:
         """Of each sentence, shape `(words, labels)`: at the first piece of each word."""
@@ -94,7 +94,7 @@ class Tags:
 class Texts:
     """One answer for a whole text, or for two; long ones are cut at the end, as in training."""
 
-    def __init__(self, trained: Trained, *, says: Says) -> None:
+    def __init__(self, trained: TextModelDetails, *, says: Says) -> None:
         self._trained = trained
         self._says = says
 

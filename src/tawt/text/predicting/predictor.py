@@ -10,7 +10,7 @@ from torch import nn
 
 from tawt.errors import ConfigError, suggestion
 from tawt.modality import Predictor
-from tawt.text.predicting.asking import Trained
+from tawt.text.predicting.asking import TextModelDetails
 from tawt.text.predicting.guessing import INPUT_FORMATS, InputFormat
 from tawt.text.predicting.inputs import lines_of, read_unlabelled
 from tawt.text.predicting.loading import load_trained
@@ -81,7 +81,9 @@ class TextPredictor(Predictor):
         self._batch_size = batch_size
         self._buffer = buffer
         self._asking = kind.asking(
-            Trained(tokenizer=tokenizer, labels=self.labels, max_length=max_length, overlap=overlap)
+            TextModelDetails(
+                tokenizer=tokenizer, labels=self.labels, max_length=max_length, overlap=overlap
+            )
         )
 
     def read(

@@ -81,7 +81,7 @@ class SplitFiles:
             if number is not None and number < 1:
                 raise ConfigError(f"`{name}` must be at least 1; got {number}.", place=(name,))
 
-    def found(self) -> dict[Split, list[Path]]:
+    def find_files(self) -> dict[Split, list[Path]]:
         """The files of each split that there is.
 
         Raises:
@@ -148,7 +148,7 @@ def load(
         ...     load(files, kind="tagging", seed=0).report.sizes
         {'train': 4, 'dev': 2}
     """
-    found = files.found()
+    found = files.find_files()
     _check_fractions(files.held_out, set(found))
     gathered = gather(found, kind=kind, options=options, invalid=invalid)
     splits: dict[str, list[Example]] = dict(gathered.examples.items())

@@ -45,7 +45,7 @@ class TagLabels(NamedTuple):
     """Which sentence of the batch a row is of, `(rows,)`."""
 
 
-class TaggedExamples(Examples):
+class TaggedSentences(Examples):
     """Sentences with a tag for each word; long ones may be several rows.
 
     Args:
@@ -97,12 +97,12 @@ class TaggedExamples(Examples):
     def __len__(self) -> int:
         return len(self._first) - 1
 
-    def followed_by(self, more: Examples) -> TaggedExamples | None:
+    def followed_by(self, more: Examples) -> TaggedSentences | None:
         """These sentences and then more; `None` where tags or pieces have other numbers.
 
         Each word of them counts alike, whichever split it was in.
         """
-        if not isinstance(more, TaggedExamples) or more._most != self._most:
+        if not isinstance(more, TaggedSentences) or more._most != self._most:
             return None
         if not np.array_equal(self._names, more._names):
             return None
@@ -176,7 +176,7 @@ class TaggedExamples(Examples):
         labels = TagLabels(torch.from_numpy(tags), torch.tensor(shares), torch.from_numpy(owners))
         return Batch(inputs, labels, labels.sentence, places=inputs.lengths)
 
-    def with_own_means(self) -> TaggedExamples:
+    def with_own_means(self) -> TaggedSentences:
         """The same sentences; the loss of each is the mean over its own words."""
         in_rows = np.add.reduceat(self._tags.values != NO_TAG, self._tags.starts[:-1], dtype=int)
         words = np.add.reduceat(in_rows, self._first[:-1])

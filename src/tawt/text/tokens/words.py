@@ -24,7 +24,7 @@ _WORDS_AT_A_TIME = 65_536
 
 
 @dataclass(frozen=True)
-class Row:
+class TokenRow:
     """Pieces of a sentence, or of a part of it."""
 
     ids: Ints
@@ -78,7 +78,7 @@ class WordPieces:
         self.windowed = 0
         """Sentences that became several rows."""
 
-    def rows(self, sentences: Iterable[Sequence[str]]) -> Iterator[list[Row]]:
+    def rows(self, sentences: Iterable[Sequence[str]]) -> Iterator[list[TokenRow]]:
         """The rows of each sentence, in order."""
         for chunk in _chunks(sentences):
             encoded = self._tokenizer(
@@ -105,7 +105,7 @@ class WordPieces:
             firsts = np.searchsorted(owners, np.arange(count))
         return pieces, firsts
 
-    def _cut(self, pieces: Ints, firsts: Ints) -> list[Row]:
+    def _cut(self, pieces: Ints, firsts: Ints) -> list[TokenRow]:
         if len(pieces) <= self._room:
             return [self._row(pieces, firsts, np.arange(len(firsts)))]
         if self._long == "truncate":
@@ -116,7 +116,7 @@ class WordPieces:
         self.windowed += 1
         return self._windows(pieces, firsts)
 
-    def _windows(self, pieces: Ints, firsts: Ints) -> list[Row]:
+    def _windows(self, pieces: Ints, firsts: Ints) -> list[TokenRow]:
         step = self._room - self._overlap
         count = -(-(len(pieces) - self._room) // step) + 1
         starts = np.minimum(np.arange(count) * step, len(pieces) - self._room)
@@ -132,9 +132,9 @@ class WordPieces:
             begin = end
         return [row for row in rows if len(row.words)]
 
-    def _row(self, pieces: Ints, places: Ints, words: Ints) -> Row:
+    def _row(self, pieces: Ints, places: Ints, words: Ints) -> TokenRow:
         ids = np.concatenate([self._before, pieces, self._after])
-        return Row(ids.astype(np.int32), places + len(self._before), words)
+        return TokenRow(ids.astype(np.int32), places + len(self._before), words)
 
 
 def _special_pieces(tokenizer: PreTrainedTokenizerFast) -> tuple[Ints, Ints]:
