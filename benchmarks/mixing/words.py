@@ -43,7 +43,7 @@ FOOT = """## How the peers differ from their papers
 Each is one file, whose docstring says what differs. Three are weightings, on the interface of
 `TargetAware`: `ExcessLoss` (`src/tawt/weighting/excess_loss.py`, DoReMi), `DoGE`
 (`src/tawt/weighting/doge.py`) and `Bandit` (`src/tawt/weighting/bandit.py`). DSIR selects windows
-and moves no weight, so it is not a weighting: `Buckets`, `log_importance` and `resampled`
+and moves no weight, so it is not a weighting: `BucketCounts`, `log_importance` and `resampled`
 (`src/tawt/corpora/importance.py`).
 
 - **DoReMi** is not told the target: half of its budget trains the reference model, and weights
