@@ -132,10 +132,10 @@ def _what_next(found: BestResult) -> list[str]:
     advice = ", then ".join(_MORE[each.whose] for each in sure)
     first = f"What to do next: {advice}." if sure else "Whether more data would help is not clear."
     said = [
-        f"{gain_in_words(each.gain, found)} on {half_in_words(each, found)}"
+        f"{half_in_words(each, found)} gain {gain_in_words(each.gain, found)}"
         for each in found.halves
     ]
-    return [f"{first} Beside as many steps on half of them, training gains {listed(said)}."]
+    return [f"{first} At the same number of steps, {listed(said)} over half of them."]
 
 
 def half_in_words(half: HalfResult, found: BestResult) -> str:
