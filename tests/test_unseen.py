@@ -72,3 +72,14 @@ def test_the_best_model_is_said_to_know_them(study, tmp_path, monkeypatch):
     [said] = [line for line in in_words(found, tmp_path / "best") if "nearly stand" in line]
     assert said.startswith("1 of the 10 test examples stand")
     assert said in (tmp_path / "best" / "report.html").read_text()
+
+
+def test_where_too_few_are_new_for_a_score_there_is_none(study, tmp_path):
+    is_new = {"text": "A play of which nobody has heard.", "label": TRAIN[0]["label"]}
+    other = next(row for row in TRAIN if row["label"] != is_new["label"])
+    made = study([nearly(other), is_new])
+    made.set("data.tasks.mood.metric", "positive_f1").set(
+        "data.tasks.mood.positive", other["label"]
+    )
+    record = run(made.config, tmp_path / "run", options=CPU)
+    assert record["unseen"]["mood"] == {"seen": [0], "of": 2, "scores": {}}

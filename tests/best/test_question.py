@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tawt.best import best, examined, load_best
+from tawt.best import best, examined, load_best, question
 from tawt.best.recipes import Recipe
 from tawt.config import load
 from tawt.errors import ConfigError, DataError, Interrupted, RunError, TrainingError
@@ -73,6 +73,35 @@ def test_what_half_of_the_examples_costs_says_what_to_do_next(few, tmp_path):
     said = (tmp_path / "best" / "best.md").read_text()
     assert "all 240 examples of the sources" in said
     assert "What more examples may be worth" in (tmp_path / "best" / "report.html").read_text()
+
+
+def test_a_half_that_cannot_be_trained_on_costs_no_answer(few, tmp_path, monkeypatch):
+    def broken(*given, **named):
+        raise DataError("There is no half.")
+
+    monkeypatch.setattr("tawt.runs.building.halved", broken)
+    for _ in range(2):  # the same call again, too
+        found = searched(few, tmp_path / "best", budget="2")
+        assert found.halves == []
+        assert (tmp_path / "best" / "best.md").exists()
+
+
+def test_another_choice_leaves_another_model(few, tmp_path, monkeypatch):
+    few.set("sources", ["near"])
+    first = searched(few, tmp_path / "best", budget="4")
+    assert first.uses_sources
+
+    def alone(*given, **named):
+        found = decided(*given, **named)
+        return replace(found, chosen=found.alone)
+
+    decided = question.decided
+    monkeypatch.setattr(question, "decided", alone)
+    second = searched(few, tmp_path / "best", budget="4")
+    assert not second.uses_sources
+    assert RunFolder(tmp_path / "best" / "best").config().paradigm == "single-task"
+    assert not (tmp_path / "best" / "alone").exists()
+    assert second.test == {"best": first.test["alone"]}
 
 
 def test_noise_is_not_used(few, tmp_path):

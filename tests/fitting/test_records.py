@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from tawt.errors import DataError
+from tawt.fitting import fit
 from tawt.fitting.records import records_of
 
 TEXTS, LABELS = ["good film", "bad film"], ["good", "bad"]
@@ -66,3 +67,8 @@ def test_words_pairs_and_numbers():
 def test_what_is_no_rows_is_refused_by_its_name(given, said):
     with pytest.raises(DataError, match=f"^films: .*{said}"):
         records_of(given, "films")
+
+
+def test_nothing_at_all_is_refused_in_a_line():
+    with pytest.raises(DataError):
+        fit(target={}, sources={"a": (["x"], ["y"])})

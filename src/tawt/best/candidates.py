@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tawt import files
+from tawt.best.result import ALONE_MODEL, MODEL
+from tawt.config.schema import difference
 from tawt.errors import FolderInUse, Interrupted, TawtError
 from tawt.runs import Options, RunFolder, held_out
 from tawt.sweeps import TrainRun, Work
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tawt.best.recipes import Recipe
     from tawt.best.study import BestStudy
     from tawt.best.trials import Trial
     from tawt.config.fold import Whose
+    from tawt.config.schema import RunConfig
     from tawt.runs.held_out import HeldOut
-    from tawt.sweeps import Context
+    from tawt.sweeps import Context, RecordStore
 
 CANDIDATES, HALVES = "candidates", "halves"
 _FAILED = "failed.json"
@@ -77,20 +82,23 @@ class Candidates:
             part: What is held out.
             whose: Examples are halved.
         """
-        config, recipe = self.study.config, trial.recipe
-        if whose == "target":
-            recipe = replace(recipe, passes=2 * recipe.passes)
-        else:
-            config = config.model_copy(update={"epochs": 2 * config.epochs})
         name = f"{trial.name}-{part}-half"
-        applied = recipe.applied(config, self.study.fold(part, halved=whose), name=name)
+        fold = self.study.fold(part, halved=whose)
+        applied = trial.recipe.applied(self.study.config, fold, name=name)
+        passes = "target_epochs" if whose == "target" else "epochs"
+        applied = applied.model_copy(update={passes: 2 * getattr(applied, passes)})
         path = self.half_folder(trial, part, whose).path
         return Work(
             key=str(path.relative_to(self.folder)),
             name=name,
             make=TryRun(TrainRun(applied, path, self._options(keeps_model=False))),
-            size=self._size(recipe),
+            size=self._size(trial.recipe),
         )
+
+    def half_failed(self, trial: Trial, part: int, whose: Whose) -> bool:
+        """Whether that run could not be made."""
+        path = self.half_folder(trial, part, whose).path
+        return path.with_name(f"{path.name}.{_FAILED}").exists()
 
     def half_folder(self, trial: Trial, part: int, whose: Whose) -> RunFolder:
         """Where that is."""
@@ -103,11 +111,30 @@ class Candidates:
             name: Of its folder.
             recipe: What it is trained by.
         """
-        config = recipe.applied(self.study.config, self.study.fold(None), name=name)
+        config = self._final_config(name, recipe)
         path = self.folder / name
         return Work(
             key=name, name=name, make=TrainRun(config, path, self._options(keeps_model=True))
         )
+
+    def clear_finals(self, finals: Mapping[str, Recipe], store: RecordStore) -> None:
+        """Remove models of an earlier answer, which other candidates were used for.
+
+        Args:
+            finals: What each folder is to hold.
+            store: That may have read their records.
+        """
+        for name in (MODEL, ALONE_MODEL):
+            run = RunFolder(self.folder / name)
+            recipe = finals.get(name)
+            if not run.path.exists():
+                continue
+            if recipe is None or difference(self._final_config(name, recipe), kept=run.config()):
+                shutil.rmtree(run.path)
+                store.forget(name)
+
+    def _final_config(self, name: str, recipe: Recipe) -> RunConfig:
+        return recipe.applied(self.study.config, self.study.fold(None), name=name)
 
     def error(self, trial: Trial, part: int) -> str | None:
         """Why a run could not be made, if it could not."""

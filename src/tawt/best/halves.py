@@ -16,26 +16,36 @@ from tawt.best.result import HalfResult
 from tawt.runs import held_out
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from tawt.best.candidates import Candidates
     from tawt.best.gains import CandidateScores
+    from tawt.best.recipes import Order
     from tawt.best.search import Search
     from tawt.best.trials import Trial
     from tawt.config.fold import Whose
     from tawt.sweeps import Work
 
 _LEVEL = 0.9
+_HALVED: Mapping[Order, Sequence[Whose]] = {
+    "target alone": ("target",),
+    "sources first": ("target", "sources"),
+}
 
 
 def half_works(candidates: Candidates, trial: Trial) -> list[Work]:
-    """The runs on half of the target's examples, and on half of the sources' where it uses any."""
+    """The runs on half of the target's examples, and on half of the sources' where it uses any.
+
+    Not those that could not be made. Where both are trained on together there are none: half of one
+    would change how much is trained on the other.
+    """
     return [
         candidates.half(trial, part, whose)
         for whose in _whose(trial)
         for part in range(1, candidates.study.parts + 1)
+        if not candidates.half_failed(trial, part, whose)
     ]
 
 
@@ -58,7 +68,7 @@ def half_results(search: Search, trial: Trial) -> list[HalfResult]:
 
 
 def _whose(trial: Trial) -> Sequence[Whose]:
-    return ("target", "sources") if trial.recipe.uses_sources else ("target",)
+    return _HALVED.get(trial.recipe.order, ())
 
 
 def _examples(search: Search, trial: Trial, whose: Whose) -> int:

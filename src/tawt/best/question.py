@@ -133,11 +133,18 @@ def best(
     finals = {MODEL: decision.chosen}
     if decision.alone != decision.chosen:
         finals[ALONE_MODEL] = decision.alone
-    wanted = [candidates.final(name, trial.recipe) for name, trial in finals.items()]
-    if allowed.leaves_room(begun=len(search.trials.all()), spent=search.spent(search.trials.all())):
-        wanted += half_works(candidates, decision.chosen)
+    with locks.locked(folder, wait_unless=sweep.should_stop):
+        recipes = {name: trial.recipe for name, trial in finals.items()}
+        candidates.clear_finals(recipes, store)
+    trials = search.trials.all()
+    has_room = allowed.leaves_room(begun=len(trials), spent=search.spent(trials))
+
+    def last_plan() -> Plan:
+        works = [candidates.final(name, recipe) for name, recipe in recipes.items()]
+        return Plan([*works, *(half_works(candidates, decision.chosen) if has_room else [])])
+
     with said_before():
-        sweep.make(lambda: Plan(wanted), store, executor=executor)
+        sweep.make(last_plan, store, executor=executor)
     with locks.locked(folder, wait_unless=sweep.should_stop):
         found = answered(search, decision, budget=allowed)
         write_answer(found, folder)

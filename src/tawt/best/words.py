@@ -99,7 +99,7 @@ def _of_unseen(found: BestResult) -> list[str]:
         "was trained on"
     )
     if ours.score is None:
-        return [f"{said}, which leaves none that are new to it."]
+        return [f"{said}, which leaves too few that are new to it for a score."]
     beside = ""
     if alone is not None and alone.score is not None:
         on = "" if alone.seen == ours.seen else " on those that are new to it"

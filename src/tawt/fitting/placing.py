@@ -92,7 +92,8 @@ def _group(given: Any, name: str, folder: Path) -> FileGroup:
             listed = ", ".join(group.name for group in found)
             raise DataError(f"{given} holds several tasks ({listed}); give the files of one.")
         return found[0]
-    has_splits = isinstance(given, Mapping) and {_split(key) for key in given} <= set(SPLITS)
+    names = {_split(key) for key in given} if isinstance(given, Mapping) else set()
+    has_splits = bool(names) and names <= set(SPLITS)
     parts = given if has_splits else {"train": given}
     placed: dict[Split, tuple[Path, ...]] = {}
     for key, part in parts.items():

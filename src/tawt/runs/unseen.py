@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tawt.errors import DataError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -39,9 +41,19 @@ def on_unseen(
             gold, predicted = (
                 [given[place] for place in others] for given in (answers.gold, answers.predicted)
             )
-            scores = task.kind.scores(gold, predicted) if others else {}
+            scores = _scores(task, gold, predicted)
             found[task.name] = {"seen": seen, "of": len(answers.gold), "scores": scores}
     return found
+
+
+def _scores(task: Task, gold: list[Any], predicted: list[Any]) -> dict[str, float]:
+    """None where too few are left for them."""
+    if not gold:
+        return {}
+    try:
+        return dict(task.kind.scores(gold, predicted))
+    except DataError:  # no label is left that a score is about
+        return {}
 
 
 def seen_in_training(task: Task, trained_on: Sequence[Task]) -> list[int]:
