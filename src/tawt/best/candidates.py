@@ -42,8 +42,7 @@ class TryRun:
         except (Interrupted, FolderInUse):
             raise
         except TawtError as error:
-            path = self.train.path
-            files.write_json(path.with_name(f"{path.name}.{_FAILED}"), {"error": str(error)})
+            files.write_json(_note_beside(self.train.path), {"error": str(error)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +96,7 @@ class Candidates:
 
     def half_failed(self, trial: Trial, part: int, whose: Whose) -> bool:
         """Whether that run could not be made."""
-        path = self.half_folder(trial, part, whose).path
-        return path.with_name(f"{path.name}.{_FAILED}").exists()
+        return _note_beside(self.half_folder(trial, part, whose).path).exists()
 
     def half_folder(self, trial: Trial, part: int, whose: Whose) -> RunFolder:
         """Where that is."""
@@ -138,7 +136,7 @@ class Candidates:
 
     def error(self, trial: Trial, part: int) -> str | None:
         """Why a run could not be made, if it could not."""
-        path = (self.folder / self.key(trial, part)).with_name(f"{part}.{_FAILED}")
+        path = _note_beside(self.folder / self.key(trial, part))
         return str(files.read_json(path)["error"]) if path.exists() else None
 
     def held_out(self, trial: Trial, part: int) -> HeldOut:
@@ -156,3 +154,8 @@ class Candidates:
 
     def _size(self, recipe: Recipe) -> float:
         return float(recipe.uses_sources)
+
+
+def _note_beside(run: Path) -> Path:
+    """The file that says why a run could not be made."""
+    return run.with_name(f"{run.name}.{_FAILED}")

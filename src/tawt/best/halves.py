@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy  # whose parts are imported when they are first used
 
+from tawt.best.gains import CandidateScores
 from tawt.best.posterior import with_errors
 from tawt.best.result import HalfResult
 from tawt.runs import held_out
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tawt.best.candidates import Candidates
-    from tawt.best.gains import CandidateScores
     from tawt.best.recipes import Order
     from tawt.best.search import Search
     from tawt.best.trials import Trial
@@ -85,11 +85,8 @@ def _scores(candidates: Candidates, trial: Trial, whose: Whose) -> NDArray[np.fl
     ]
     if not all(folder.finished for folder in folders):
         return None
-    scores = np.full(candidates.study.examples, np.nan)
-    for folder in folders:
-        part = held_out.read(folder.checked(held_out.NAME))
-        scores[part.examples] = part.scores
-    return scores
+    parts = [held_out.read(folder.checked(held_out.NAME)) for folder in folders]
+    return CandidateScores.of(parts, examples=candidates.study.examples).scores
 
 
 def _gain(
