@@ -10,7 +10,7 @@ from pydantic import Field
 from tawt.demos.grammar import Annotated, generate
 from tawt.modality import DataSection
 from tawt.streams import derived_seed, stream
-from tawt.text.modality import TextModality
+from tawt.text.any_text import TextModality
 from tawt.text.reading import Splits, TaggedSentence
 from tawt.text.reading.report import ReadReport
 
